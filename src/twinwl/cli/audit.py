@@ -23,12 +23,9 @@ from __future__ import annotations
 from dataclasses import replace
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from twinwl.cli.options import EdgeLabels, Html, Json, TableFile, arg, bundled, opt, reading
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
+from twinwl.cli.options import EdgeLabels, Html, Json, Reading, TableFile, arg, bundled, opt, reading
 
 
 @bundled(reading)
@@ -45,7 +42,7 @@ def audit(
     edge_labels: EdgeLabels = None,
     json: Json = False,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Find what data sets share: the same graphs, nearly the same ones, and contradicting targets."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)

@@ -16,14 +16,9 @@ $ twinwl ceiling molecules.csv --target logS --json
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from twinwl.cli import options as o
-from twinwl.cli.options import bundled, reading
+from twinwl.cli.options import Reading, bundled, reading
 from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
 
 
 @bundled(reading, level="atoms")
@@ -36,7 +31,7 @@ def ceiling(
     ignore_attributes: o.IgnoreAttributes = False,
     json: o.Json = False,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Compute how well any model could do on a data set, given what it can tell apart."""
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415

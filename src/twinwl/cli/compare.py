@@ -30,16 +30,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from json import dumps
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from twinwl.cli import options as o
-from twinwl.cli.options import arg, bundled, reading
+from twinwl.cli.options import Reading, arg, bundled, reading
 from twinwl.terminal import ProgressBar, say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
 
 _DIFFERENT = 1  # exit code, as of diff and cmp
 
@@ -55,7 +52,7 @@ def compare(
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Compare two graphs with the Twin-WL test."""
     from twinwl.cli.output import PAGES, check_output  # noqa: PLC0415  (keeps --help fast)

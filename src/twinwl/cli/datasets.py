@@ -18,13 +18,12 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from twinwl.cli.options import Json, arg, bundled, opt, reading
+from twinwl.cli.options import Json, Reading, arg, bundled, opt, reading
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.catalogue import Entry
     from twinwl.datasets.dataset import Dataset, Spread, Statistics
-    from twinwl.datasets.formats import ReadOptions
 
 _LABELS_SHOWN = 8
 
@@ -37,7 +36,7 @@ def datasets(
     png: Annotated[Path | None, opt("Draw them into a .png, .svg or .pdf file instead.", "FILE")] = None,
     json: Json = False,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
     from twinwl.cli.output import PICTURES, check_output, print_table  # noqa: PLC0415  (keeps --help fast)

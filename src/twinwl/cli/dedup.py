@@ -33,13 +33,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from twinwl.cli import options as o
-from twinwl.cli.options import OUTPUT, arg, bundled, opt, reading
+from twinwl.cli.options import OUTPUT, Reading, arg, bundled, opt, reading
 from twinwl.files.atomic import written
 from twinwl.terminal import ProgressBar, one_line, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import RowError
-    from twinwl.datasets.formats import ReadOptions
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.molecules import AtomLevel
     from twinwl.isomorphism.deduplication import Deduplication
@@ -64,7 +63,7 @@ def dedup(
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Find groups of isomorphic graphs, and count the distinct ones."""
     from twinwl.cli.output import TABLES, check_output, write_table  # noqa: PLC0415

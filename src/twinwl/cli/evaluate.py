@@ -71,12 +71,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twinwl.cli import options as o
-from twinwl.cli.options import OUTPUT, bundled, opt, reading
+from twinwl.cli.options import OUTPUT, Reading, bundled, opt, reading
 from twinwl.files.atomic import written
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
     from twinwl.evaluation.result import Evaluation
     from twinwl.evaluation.splits import Column
 
@@ -109,7 +108,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     output: Annotated[Path | None, opt("Also write the figures to a table, or to a .tex.", *OUTPUT)] = None,
     json: o.Json = False,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
     from twinwl.cli.output import STORES, TABLES, check_ending, check_output  # noqa: PLC0415
@@ -181,7 +180,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         _print(results)
 
 
-def _split(data: str, reading: ReadOptions, split: str) -> Column | str | Path:
+def _split(data: str, reading: Reading, split: str) -> Column | str | Path:
     """Read a column, and look for a file, before any work."""
     from twinwl.evaluation.splits import WORDS, find_splits, is_column, read_column  # noqa: PLC0415
 

@@ -35,13 +35,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from twinwl.cli.options import Data, Html, ModelFile, TableFile, Training, bundled, opt, reading
+from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, bundled, opt, reading
 from twinwl.errors import TwinWLError
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.formats import ReadOptions
     from twinwl.evaluation.predictions import Nearest
     from twinwl.report.explain import ExplainedGraphs
 
@@ -58,7 +57,7 @@ def explain(
     most: Annotated[int, opt("Number of graphs to draw on the page.", min=0)] = 60,
     for_task: Annotated[str | None, opt("The target to explain, of a model of several.", "NAME")] = None,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
     from twinwl.cli.output import (  # noqa: PLC0415  (keeps --help fast)

@@ -28,7 +28,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from twinwl.cli.options import OUTPUT, Data, bundled, encoding, opt, reading
+from twinwl.cli.options import OUTPUT, Data, Reading, bundled, encoding, opt, reading
 from twinwl.errors import import_extra
 from twinwl.files.atomic import written
 from twinwl.terminal import ProgressBar, say
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.formats import ReadOptions
 
 _PARQUET = ".parquet"
 
@@ -49,7 +48,7 @@ def features(
     parquet: Annotated[bool, opt("Also write a .parquet of the same name.", None, "--parquet")] = False,
     *,
     encoding: dict[str, Any],
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
     from twinwl.cli.output import check_output  # noqa: PLC0415  (keeps --help fast)

@@ -19,14 +19,11 @@ $ geng -c 7 | twinwl hash - | sort | uniq -cw37
 from __future__ import annotations
 
 from json import dumps
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from twinwl.cli.options import EdgeLabels, IgnoreAttributes, Readouts, arg, bundled, opt, reading
+from twinwl.cli.options import EdgeLabels, IgnoreAttributes, Reading, Readouts, arg, bundled, opt, reading
 from twinwl.errors import TwinWLError
 from twinwl.terminal import ProgressBar, one_line, say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
 
 
 @bundled(reading, level="same")
@@ -43,7 +40,7 @@ def hash_graphs(
     edge_labels: EdgeLabels = None,
     ignore_attributes: IgnoreAttributes = False,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Print a stable hash of each graph, equal for isomorphic graphs and never weaker than 1-WL."""
     from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415  (keeps --help fast)

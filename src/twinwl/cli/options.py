@@ -12,7 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
@@ -93,6 +93,7 @@ def arg(metavar: str, text: str) -> Any:  # noqa: ANN401
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
+Reading: TypeAlias = "ReadOptions"
 OUTPUT = ("FILE", "--output", "-o")
 _TABLES = ".csv, .tsv, .json, .jsonl or .parquet"
 

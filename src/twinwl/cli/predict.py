@@ -56,6 +56,7 @@ from twinwl.cli.options import (
     ModelFile,
     Positive,
     Proba,
+    Reading,
     Training,
     bundled,
     opt,
@@ -65,7 +66,6 @@ from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
-    from twinwl.datasets.formats import ReadOptions
 
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
@@ -87,7 +87,7 @@ def predict(
     by_round: Annotated[bool, opt("Add the unseen share of each round.", None, "--by-round")] = False,
     device: Device = None,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Predict the class, or the number, of each graph."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)

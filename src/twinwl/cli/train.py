@@ -56,13 +56,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 from twinwl.cli import options as o
-from twinwl.cli.options import bundled, checked_readouts, choice, opt, reading
+from twinwl.cli.options import Reading, bundled, checked_readouts, choice, opt, reading
 from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
-    from twinwl.datasets.formats import ReadOptions
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
@@ -114,7 +113,7 @@ def train(  # noqa: PLR0917  (the options of a command)
     seed: o.SeedOfModel = 0,
     device: o.Device = None,
     *,
-    reading: ReadOptions,
+    reading: Reading,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
     from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415  (keeps --help fast)
