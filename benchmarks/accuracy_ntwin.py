@@ -21,6 +21,9 @@ import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from twinwl import GraphBatch, NTwinClassifier, load_dataset
+from twinwl.neural.inputs import FittedInputs
+from twinwl.neural.network import NTwinInput
+from twinwl.neural.sparse import SparseExamples
 
 OUTPUT = Path(__file__).parent / "results" / "accuracy_ntwin.jsonl"
 
@@ -55,18 +58,33 @@ def main() -> None:
 class LiteralClassifier(NTwinClassifier):
     """The same network, run on every rooted subgraph."""
 
-    def _fit_examples(self, batch: GraphBatch) -> object:
-        super()._fit_examples(batch)
-        return self._literal_examples(batch)
+    def _fit_examples(self, batch: GraphBatch) -> LiteralExamples:
+        histograms = super()._fit_examples(batch).histograms
+        return LiteralExamples(self.inputs_, batch, histograms)
 
-    def _examples(self, batch: GraphBatch, histograms: object = None, roots: object = None) -> object:  # noqa: ARG002
-        return self._literal_examples(batch, histograms)
+    def _examples(self, batch: GraphBatch, roots: None = None) -> LiteralExamples:
+        return LiteralExamples(self.inputs_, batch, super()._examples(batch, roots).histograms)
+
+
+class LiteralExamples:
+    """Graphs as tensors, of which the network reads every rooted subgraph."""
+
+    def __init__(self, inputs: FittedInputs, batch: GraphBatch, histograms: SparseExamples | None) -> None:
+        self.inputs, self.batch, self.histograms = inputs, batch, histograms
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def take(self, rows: np.ndarray) -> NTwinInput:
+        """Return the network's input for these graphs."""
+        histograms = None if self.histograms is None else self.histograms.take(rows)
+        return NTwinInput(self.inputs.graph_data(self.batch[np.asarray(rows)]), histograms)
 
 
 def with_closeness(graphs: GraphBatch) -> GraphBatch:
     """Return the graphs with the closeness centrality of each node as a continuous feature."""
     values = [list(nx.closeness_centrality(graph).values()) for graph in graphs.to_networkx()]
-    return graphs._with(node_features=np.concatenate(values)[:, None])  # noqa: SLF001  (a copy with features)
+    return graphs.changed(node_features=np.concatenate(values)[:, None])
 
 
 def measure(
