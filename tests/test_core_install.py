@@ -204,7 +204,8 @@ def test_subcommands_work_or_say_which_command_is_missing(tmp_path):
     "command", [command.name or command.callback.__name__ for command in app.registered_commands]
 )
 def test_every_subcommand_is_tried_above(command):
-    assert any(line.split()[0] == command for line in WORKING)
+    # The reproduction is in the repository only.
+    assert command == "reproduce" or any(line.split()[0] == command for line in WORKING)
 
 
 @repeated
