@@ -8,7 +8,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
@@ -32,7 +32,7 @@ from reproduction.runs import (
     tasks_of,
     time_features,
 )
-from twinwl.results import ResultStore
+from twinwl.results import ResultStore, Row
 
 PARTS = ("figures", "table3", "ceiling", "case-study", "table1", "table2")  # seconds, minutes, then hours
 _RESULTS = Path("results")
@@ -78,7 +78,7 @@ class Reproduction:
         }
         self.case_methods = [name for name in CASE_METHODS if methods is None or name in methods]
         case_study = partial(run_case_study, methods=self.case_methods, until=self.until)
-        measured = {
+        measured: dict[str, tuple[Sequence[str], Callable[[tw.Dataset, Path], list[Row]]]] = {
             "table3": (RUNTIME_SETS, time_features),
             "ceiling": (DATASETS, find_ceilings),
             "table2": (TABLES["table2"].datasets, separate_pairs),
