@@ -303,7 +303,7 @@ class ShortestPathSVC(KernelSVC):
         entries = count[seen].astype(np.float64), (graph[seen], place[seen])
         vectors = sparse.csr_matrix(entries, shape=(len(batch), len(self.columns_)))
         # Triples that no training graph has count here alone.
-        return vectors, np.bincount(graph, count.astype(np.float64) ** 2, len(batch))
+        return vectors, np.bincount(graph, count**2, len(batch)).astype(np.float64)
 
     def _triples(self, batch: GraphBatch) -> Int64:
         """Count the triples of each graph: rows are the graph, the triple as one number, and the count."""
