@@ -19,7 +19,7 @@ from twinwl.graphs.batch import GraphBatch, labels_only, with_own_labels
 from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
 from twinwl.isomorphism import Readout
 from twinwl.isomorphism.inner_colours import n_distinct
-from twinwl.isomorphism.readouts import SIZE, ReadoutChoice, ReadoutError, RoundReader, resolve
+from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, RoundReader, only_sizes, resolve
 from twinwl.refinement.content_keys import absorbed, absorbed_rows, digest_keys, fold_keys, node_keys
 from twinwl.refinement.identities import rooted_sizes, search
 from twinwl.refinement.stable_keys import stable_signatures
@@ -36,7 +36,7 @@ def stable_folds(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
     """Return a key for each graph's multiset of (stable signature, growth), shape (n_graphs, 2)."""
     signatures, class_size = stable_signatures(batch)
     # How fast rooted subgraphs grow follows from the classes for a node that is alone in its class.
-    wanted = class_size > 1 if _only_sizes(readouts) else np.ones(batch.n_nodes, np.bool_)
+    wanted = class_size > 1 if only_sizes(readouts) else np.ones(batch.n_nodes, np.bool_)
     large = np.repeat(batch.nodes_per_graph > EVERY_RADIUS_UP_TO, batch.nodes_per_graph)
     growths = _growths(batch, readouts, wanted & large, RADIUS_BEYOND)
     growths += _growths(batch, readouts, wanted & ~large, _FIRST_ROUNDS)
@@ -53,10 +53,10 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
         return out
     nodes = np.repeat(graphs, batch.nodes_per_graph)
     part, wanted = batch[np.flatnonzero(graphs)], wanted[nodes]
-    few = _only_sizes(readouts) and np.count_nonzero(wanted) <= part.n_nodes // _NODES_PER_SEARCH
+    few = only_sizes(readouts) and np.count_nonzero(wanted) <= part.n_nodes // _NODES_PER_SEARCH
     rows = _searched_sizes(part, np.flatnonzero(wanted), n_iter) if few else rooted_sizes(part, n_iter)
     try:
-        if _only_sizes(readouts):
+        if only_sizes(readouts):
             keys = np.zeros((part.n_nodes, 2), np.uint64)
             _follow_sizes(rows, wanted, keys)
         else:
@@ -84,10 +84,6 @@ def _holding(batch: GraphBatch, nodes: Bool) -> Bool:
     """Tell which graphs hold one of the nodes."""
     before = np.concatenate([[0], np.cumsum(nodes)])
     return before[batch.graph_ptr[1:]] > before[batch.graph_ptr[:-1]]
-
-
-def _only_sizes(readouts: tuple[Readout, ...]) -> bool:
-    return all(readout == SIZE for readout in readouts)
 
 
 def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UInt64:

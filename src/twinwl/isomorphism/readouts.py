@@ -26,8 +26,6 @@ from twinwl.refinement.content_keys import KeyedMessages, absorbed, digest_keys,
 ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
 ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"
 
-SIZE = READOUTS["size"]
-
 
 def size(block: RootedBlock) -> Int64:
     """Return the number of nodes: the readout of STwin."""
@@ -164,7 +162,7 @@ class RoundReader:
     def __init__(self, batch: GraphBatch, readouts: tuple[Readout, ...]) -> None:
         self._source = Neighbourhoods(batch)
         self._readouts = readouts
-        self._only_sizes = all(readout == SIZE for readout in readouts)
+        self._only_sizes = only_sizes(readouts)
         self._round = -1
         self._sizes = np.zeros(batch.n_nodes, np.int32)
         self._held: tuple[Values, ...] = ()
@@ -230,6 +228,11 @@ class RoundReader:
     def read_keys(self, size_of_node: Int32) -> UInt64:
         """Do the same, and return one key of all values of a node, shape (n_nodes, 2)."""
         return joint_keys([value_keys(values, self._source.batch) for values in self.read(size_of_node)])
+
+
+def only_sizes(readouts: tuple[Readout, ...]) -> bool:
+    """Return whether the readouts are nothing but rooted sizes, which need no subgraphs."""
+    return all(readout.name == "size" and readout.is_known for readout in readouts)
 
 
 def joint_keys(parts: list[UInt64]) -> UInt64:

@@ -27,7 +27,14 @@ from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.labels import Label
 from twinwl.isomorphism import READOUTS, Readout
-from twinwl.isomorphism.readouts import SIZE, ReadoutChoice, RoundReader, joint_keys, resolve, value_keys
+from twinwl.isomorphism.readouts import (
+    ReadoutChoice,
+    RoundReader,
+    joint_keys,
+    only_sizes,
+    resolve,
+    value_keys,
+)
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
 from twinwl.models.base import Constraints, GraphEstimator, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
@@ -67,7 +74,7 @@ def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
         If the kind has no use for them.
     """
     readouts = resolve(choice)
-    if all(readout == SIZE for readout in readouts):
+    if only_sizes(readouts):
         return ()
     if kind != "joint":
         raise TwinWLError(

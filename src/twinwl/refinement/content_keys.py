@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Int32, Int64, Ints, UInt64
+from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.labels import Label, label_token
 from twinwl.refinement.alphabet import Alphabet
@@ -59,8 +59,13 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
     keys = [label_keys(alphabet.labels, b"twl1 " + alphabet.initial.encode())]
     codes = _message_keys(alphabet.edge_labels, directed=alphabet.directed)
     for part in alphabet.rounds:
+        # A signature is a node that hears its items: the same arithmetic as for nodes.
+        own = part.sig_ptr[:-1]
+        kinds, colours = np.divmod(np.delete(part.sig_items, own), part.stride)
+        indptr = part.sig_ptr - np.arange(part.n_colours + 1)
+        messages = KeyedMessages(indptr, colours.astype(np.int32), kinds.astype(np.int32), codes)
         out = np.empty((part.n_colours, 2), np.uint64)
-        _keys_of_signatures(part.sig_ptr, part.sig_items, part.stride, codes, keys[-1], out)
+        _next_keys(0, part.n_colours, messages, keys[-1].take(part.sig_items[own], axis=0), keys[-1], out)
         keys.append(out)
     return keys
 
@@ -86,7 +91,7 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
 
         def hear(low: int, high: int) -> None:
             # Called within this turn of the loop.
-            _next_round_keys(graph_ptr[low], graph_ptr[high], messages, keys, following)  # noqa: B023
+            _next_keys(graph_ptr[low], graph_ptr[high], messages, keys, keys, following)  # noqa: B023
 
         run_ranges(hear, ranges, n_threads)
         keys = following
@@ -116,31 +121,16 @@ def _message_keys(edge_labels: tuple[Label, ...] | None, *, directed: bool) -> U
 
 
 @kernel
-def _keys_of_signatures(
-    sig_ptr: Int64, sig_items: Ints, stride: int, codes: UInt64, keys: UInt64, out: UInt64
+def _next_keys(
+    first: int, last: int, messages: KeyedMessages, own: UInt64, keys: UInt64, out: UInt64
 ) -> None:
-    """Combine a node's own key with the sum of the received keys, which does not depend on their order."""
-    for colour in range(len(sig_ptr) - 1):
-        start, stop = sig_ptr[colour], sig_ptr[colour + 1]
-        own = sig_items[start]
-        a, b = blended(keys[own, 0], keys[own, 1], OWN)
-        for place in range(start + 1, stop):
-            code, heard = divmod(sig_items[place], stride)
-            x, y = blended(keys[heard, 0] ^ codes[code, 0], keys[heard, 1] + codes[code, 1], HEARD)
-            a += x
-            b += y
-        out[colour, 0], out[colour, 1] = blended(a, b, WHOLE + np.uint64(stop - start))
-
-
-@kernel
-def _next_round_keys(first: int, last: int, messages: KeyedMessages, keys: UInt64, out: UInt64) -> None:
     """Write the keys of the next round for nodes ``first..last``, whose messages come only from each other.
 
-    The same arithmetic as for signatures, with nodes instead of colours.
+    ``own`` holds the key that each of them has, and ``keys`` those that they hear.
     """
     sum_messages(first, last, messages, keys, HEARD, out)
     for node in range(first, last):
-        a, b = blended(keys[node, 0], keys[node, 1], OWN)
+        a, b = blended(own[node, 0], own[node, 1], OWN)
         n_items = np.uint64(messages.indptr[node + 1] - messages.indptr[node] + 1)  # its own colour is one
         out[node, 0], out[node, 1] = blended(a + out[node, 0], b + out[node, 1], WHOLE + n_items)
 
