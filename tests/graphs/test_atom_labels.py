@@ -1,5 +1,6 @@
 import itertools
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -172,3 +173,13 @@ def test_labels_beyond_the_skeleton_are_not_written_as_smiles():
         GraphInputError, match='is not an element symbol; read molecules with atoms="skeleton"'
     ):
         GraphBatch.from_smiles(["CC"], atoms="constitution").to_smiles()
+
+
+@pytest.mark.parametrize("atoms", ATOM_LABELLINGS)
+def test_every_labelling_is_described_where_users_look(atoms):
+    page = Path(__file__).parents[2] / "docs/molecules.md"
+    assert f"| `{atoms}` |" in page.read_text(encoding="utf-8")
+    described = " ".join(GraphBatch.from_smiles.__doc__.split())
+    assert f'``"{atoms}"``' in described
+    if atoms in LADDER:
+        assert f'``"{atoms}"`` {ATOM_LABELLINGS[atoms].summary}' in described

@@ -16,7 +16,7 @@ import math
 import numbers
 import struct
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -52,23 +52,26 @@ def normalise_label(value: object, _depth: int = 0) -> Label:
     """
     if type(value) in _PLAIN_KINDS:
         return value  # type: ignore[return-value]
-    if issubclass(type(value), np.generic):
-        return normalise_label(_plain(cast("np.generic", value)))
     if isinstance(value, tuple):
         if _depth == _MAX_DEPTH:
             raise LabelError(f"label nests tuples more than {_MAX_DEPTH} deep; flatten it")
         return tuple(normalise_label(part, _depth + 1) for part in value)
-    return _plain_number_or_text(value)
-
-
-def _plain_number_or_text(value: object) -> Label:
-    """Normalise numbers, and subclasses of str and bytes, to exact Python kinds."""
+    if isinstance(value, np.generic) and value.dtype.kind in "biufSU":  # a datetime64 would become an int
+        plain = value.item()
+        return normalise_label(
+            float(plain) if isinstance(plain, np.generic) else plain
+        )  # of extended precision
     if isinstance(value, float):
         if math.isnan(value):
             raise LabelError(f"label {value!r} is not a number, so it equals nothing; replace it")
-        return float.__float__(value) + 0.0
+        return float(value) + 0.0
+    return _plain(value)
+
+
+def _plain(value: object) -> Label:
+    """Return integers, and subclasses of str and bytes, as exact Python kinds."""
     if isinstance(value, int):
-        number = int.__int__(value)
+        number = int(value)
         if number.bit_length() > _MAX_INT_BITS:
             raise LabelError(f"an integer label of {number.bit_length()} bits is too long; use bytes")
         return number
@@ -78,17 +81,7 @@ def _plain_number_or_text(value: object) -> Label:
     if isinstance(value, bytes):
         return bytes(memoryview(value))
     kind = type(value).__name__
-    raise LabelError(f"label {shown(value)} of type {kind} cannot be a label; {_REMEDY}")
-
-
-def _plain(value: np.generic) -> object:
-    """Turn a NumPy scalar into the Python value of its kind."""
-    if value.dtype.kind not in "biufSU":  # a datetime64 would turn into an int unnoticed
-        raise LabelError(f"label {value!r} of type {type(value).__name__} cannot be a label; {_REMEDY}")
-    plain = value.item()
-    if isinstance(plain, np.generic):  # extended precision has no Python kind of its own
-        return float(plain)
-    return plain
+    raise LabelError(f"label {shown(value)} of type {kind} cannot be a label", remedy=_REMEDY)
 
 
 def label_token(label: Label) -> bytes:
