@@ -38,7 +38,7 @@ class Constraint:
     expected : str
         What is accepted, in words that follow "expected".
     accept : function
-        Returns the value as plain Python, or raises a TypeError or ValueError to refuse it.
+        Returns the value as plain Python, or raises a TypeError, ValueError or AttributeError to refuse it.
     names : tuple of str
         The names to choose from, if the argument is a choice.
     """
@@ -75,7 +75,7 @@ def checked(name: str, value: object, *constraints: Constraint | None, graph: in
             continue
         try:
             return constraint.accept(value)
-        except (TypeError, ValueError, OverflowError):
+        except (TypeError, ValueError, AttributeError, OverflowError):
             continue
     parts = ["None" if constraint is None else constraint.expected for constraint in constraints]
     names = [known for constraint in constraints if constraint is not None for known in constraint.names]

@@ -350,7 +350,8 @@ class Dataset:
             codes = np.unique(_column(groups, "groups", name), return_inverse=True)[1].astype(np.int64)
         tasks, table = _tasks(y, name)
         targets = table if y is None or table is not None else _column(y, "y", name)
-        return cls(name, as_batch(graphs), targets, codes, smiles, about=about, tasks=tasks)
+        texts = None if smiles is None else tuple(items("smiles", smiles, "one SMILES per graph"))
+        return cls(name, as_batch(graphs), targets, codes, texts, about=about, tasks=tasks)
 
     @cached_property
     def card(self) -> Card:

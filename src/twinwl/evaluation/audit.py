@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import FLAG, checked, number, one_of
+from twinwl.arguments import FLAG, checked, instance, number, one_of
 from twinwl.arrays import Int64, Values
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
@@ -401,6 +401,7 @@ def audit(
     edge_labels = checked("edge_labels", edge_labels, FLAG)
     sets = read_audited((train, *others), reading)
     found = audit_sets(sets, near, level, edge_labels=edge_labels)
+    predictions = checked("predictions", predictions, instance(Mapping), None)
     if predictions is None:
         return found
     tested = sets[-1]._replace(data=found.data[-1])

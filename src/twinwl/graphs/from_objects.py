@@ -343,8 +343,8 @@ def _node_counts(
         count = integer(0, MAX_ITEMS)
         given = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]
         return np.array(given, dtype=np.int64)
-    if per_node is not None:  # what has no length is refused when it is read
-        return np.array([len(part) if hasattr(part, "__len__") else 0 for part in per_node], np.int64)
+    if per_node is not None:
+        return np.array([_length(part) for part in per_node], np.int64)
     counts = np.zeros(len(edge_counts), dtype=np.int64)
     filled = edge_counts > 0
     if filled.any():
@@ -353,6 +353,13 @@ def _node_counts(
         for graph in np.flatnonzero(counts > PLAUSIBLE_NODES).tolist():
             check_plausible(int(counts[graph]), int(edge_counts[graph]), graph)
     return counts
+
+
+def _length(part: Any) -> int:  # noqa: ANN401
+    try:
+        return len(part)
+    except TypeError:  # what has no length is refused when it is read
+        return 0
 
 
 def _of_one_kind(graphs: Iterable[Any], kind: Any, library: str) -> list[Any]:  # noqa: ANN401
