@@ -6,7 +6,6 @@ Every message names the graph (by its index), the wrong value, and what to do ab
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
 import reprlib
 import sys
@@ -129,19 +128,6 @@ def import_extra(module: str, extra: str | None) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise _missing(module.partition(".")[0], extra) from error
-
-
-def check_extra(module: str, extra: str) -> None:
-    """Raise the error of `import_extra` if a package is missing, without importing it.
-
-    >>> check_extra("math", extra="neural")
-    """
-    try:
-        found = importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        found = False
-    if not found:
-        raise _missing(module, extra)
 
 
 def import_name(module: str, name: str) -> Any:  # noqa: ANN401  (a class or a function, by its name)

@@ -23,6 +23,7 @@ _STRINGS = (
     "a string may be SMILES or graph6 ('CC' is both), and twinwl does not guess; use "
     "GraphBatch.from_smiles(strings) or GraphBatch.from_graph6(strings)"
 )
+_PYG_BATCH = "PyTorch Geometric Batch"  # many graphs in one object
 
 
 class _Kind(NamedTuple):
@@ -39,7 +40,7 @@ _KINDS = {
     "GraphBatch": _Kind("twinwl.graphs.batch", "GraphBatch", ""),
     "networkx graph": _Kind("networkx", "Graph", "from_networkx", ("node_label", "edge_label")),
     "igraph graph": _Kind("igraph", "Graph", "from_igraph", ("node_label", "edge_label")),
-    "PyTorch Geometric Batch": _Kind("torch_geometric.data.batch", "Batch", "from_pyg", ("edge_label", "x")),
+    _PYG_BATCH: _Kind("torch_geometric.data.batch", "Batch", "from_pyg", ("edge_label", "x")),
     "PyTorch Geometric Data": _Kind("torch_geometric.data.data", "BaseData", "from_pyg", ("edge_label", "x")),
     "RDKit molecule": _Kind("rdkit.Chem.rdchem", "Mol", "from_rdkit"),
     "matrix": _Kind("", "", "from_scipy", ("edge_label",)),
@@ -89,8 +90,8 @@ def as_batch(
     node_label = checked("node_label", node_label, NAME, None)
     edge_label = checked("edge_label", edge_label, NAME, None)
     names = {"node_label": node_label, "edge_label": edge_label, "x": x}
-    if is_pyg_batch(graphs):
-        return _converted(graphs, "PyTorch Geometric Batch", names)
+    if _kind(graphs) == _PYG_BATCH:
+        return _converted(graphs, _PYG_BATCH, names)
     collected = _collected(graphs)
     kinds = [_kind(graph) for graph in collected]
     for position, kind in enumerate(kinds):
@@ -140,7 +141,7 @@ def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
     GraphBatch(1 graph, 3 nodes, 2 edges)
     """
     try:
-        many = isinstance(graph, (GraphBatch, list, tuple)) or is_pyg_batch(graph)
+        many = isinstance(graph, (GraphBatch, list, tuple)) or _kind(graph) == _PYG_BATCH
         batch = as_batch(graph if many else [graph], x=x)  # type: ignore[arg-type]
     except GraphInputError as error:
         raise GraphInputError(f"{name}: {error}") from error
@@ -158,11 +159,6 @@ def _collected(graphs: object) -> list[Any]:
     if kind not in {None, "matrix", "edge list"} or lone_matrix:
         raise GraphInputError(f"this is one {kind}, not a list of them; wrap it in a list: [graph]")
     return items("graphs", graphs, _ACCEPTED)
-
-
-def is_pyg_batch(graphs: object) -> bool:
-    """Whether this is many graphs in one PyTorch Geometric ``Batch``."""
-    return _kind(graphs) == "PyTorch Geometric Batch"
 
 
 def _kind(graph: object) -> str | None:
