@@ -93,6 +93,6 @@ def test_it_does_not_matter_where_a_cut_is_interrupted(monkeypatch, most_steps):
 
 
 def test_subgraphs_that_would_hold_too_much_are_refused(monkeypatch):
-    monkeypatch.setattr("twinwl.refinement.rooted_subgraphs.MAX_NODES", 5)
+    monkeypatch.setattr("twinwl.refinement.rooted_subgraphs.MAX_ITEMS", 5)
     with pytest.raises(TwinWLError, match="more than 5 nodes together"):
         rooted_subgraphs(GraphBatch.from_edges([[(0, 1), (1, 2)]]), 2)
