@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -439,7 +440,7 @@ def _loss(outputs: Tensor, answers: Tensor, weights: Tensor | None) -> Tensor:
     if answers.is_floating_point():
         losses = functional.mse_loss
     elif outputs.ndim > 1:
-        losses = functional.cross_entropy
+        losses = partial(functional.cross_entropy, ignore_index=-1)  # a class that was not learnt has no loss
     else:  # one output for two classes: the loss of the logistic regression
         losses, answers = functional.binary_cross_entropy_with_logits, answers.to(outputs.dtype)
     if weights is None:
