@@ -239,7 +239,7 @@ def raising(_):
     ids=["raises", "none", "nan", "dictionary", "ragged", "lengths"],
 )
 def test_what_cannot_be_compared_is_an_error_or_counts_as_failed(function, message):
-    with pytest.raises(TwinWLError, match=rf"pairs, pair [01]: .*{message}.*on_error='count'"):
+    with pytest.raises(TwinWLError, match=rf"pairs, pair [01]: .*{message}.*on_error=\"count\""):
         tw.power(function, PAIRS)
     found = tw.power(function, PAIRS, on_error="count")
     assert found.score(found.names[0]).failed

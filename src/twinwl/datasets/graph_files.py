@@ -28,7 +28,7 @@ from networkx.readwrite.graphml import GraphMLReader
 
 from twinwl.datasets.formats import HEADINGS, split_fields
 from twinwl.datasets.text_files import ending_of, read_bytes, read_text
-from twinwl.errors import GraphInputError, TwinWLError, first_line, shown, warn_caller
+from twinwl.errors import GraphInputError, TwinWLError, first_line, setting, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import WEIGHT, count_weights, warn_weights
 
@@ -76,7 +76,7 @@ def _warn_unread(
         listed = ", ".join(map(shown, found[:_MOST_LISTED])) + (", …" if len(found) > _MOST_LISTED else "")
         lists.append(f"{what} attribute{'s' * (len(found) > 1)} {listed}")
         example = "label" if "label" in found else found[0]
-        parameters.append(f'{what}_label="{example if example.isprintable() else "…"}"')
+        parameters.append(setting(**{f"{what}_label": example if example.isprintable() else ...}))
     if lists:
         warn_caller(
             f"did not read {' and '.join(lists)}; to read one as labels pass {' or '.join(parameters)}"

@@ -657,7 +657,7 @@ def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> nn.Modu
     what = f"the readout {getattr(make, '__qualname__', type(make).__name__)}"
     made = make(**named_arguments(what, make, arguments))
     if not isinstance(made, nn.Module):
-        raise TwinWLError(f"{what} made {shown(made)}, expected a nn.Module")
+        raise TwinWLError(f"{what} made {shown(made)}, expected a torch.nn.Module")
     return made
 
 
