@@ -252,7 +252,6 @@ def _of_extras():
         found |= {
             "tensor": lambda: torch.tensor([1, 2]),
             "tensor with gradient": lambda: torch.ones(2, 2, requires_grad=True),
-            "meta tensor": lambda: torch.ones(2, device="meta"),
             "Module": lambda: torch.nn.Linear(1, 1),
         }
     if importlib.util.find_spec("torch_geometric"):

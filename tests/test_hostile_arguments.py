@@ -149,7 +149,7 @@ OTHER_PATHS = {
 ON_PURPOSE = (tw.TwinWLWarning, DataConversionWarning)  # the second as in scikit-learn, for y of two axes
 # For parts that are right by construction, and objects of other libraries, which report their own errors.
 UNCHECKED = {"GraphBatch.unchecked", "Dataset", "Corpus.parts"}
-FOREIGN = {"axes"}
+FOREIGN = {"axes", "on_event"}
 
 
 class Door(NamedTuple):

@@ -67,7 +67,7 @@ def test_killed_build_and_dedup_go_on_to_the_same_bytes(source, tmp_path):
     expected = shards_of(whole.dedup(tmp_path / "distinct", workers=1).folder)
     killed(
         "comparing",
-        "learnt_by",
+        "groups_of",
         f"tw.Corpus({str(cut.folder)!r}).dedup({str(tmp_path / 'again')!r}, workers=1)",
     )
     assert shards_of(cut.dedup(tmp_path / "again", workers=1).folder) == expected

@@ -63,7 +63,10 @@ def _remedy() -> str:
 def _bytes(value: str) -> int:
     text = value.strip().lower().replace(" ", "")
     digits = text.rstrip("bikmgt")
-    return int(float(digits) * _UNITS[text[len(digits) :]])
+    unit = _UNITS.get(text[len(digits) :])
+    if unit is None:
+        raise ValueError
+    return int(float(digits) * unit)
 
 
 _MEMORY = (Constraint("a number of bytes, such as '1GiB'", _bytes), integer(1))

@@ -294,7 +294,8 @@ def _records_in_memory(source: object, reading: ReadOptions, targets: Targets) -
     if _is_frame(source):
         return records_of(frame_table(source), reading, targets)
     kind = reading.kind
-    if kind not in {"smiles", "graph6"} or not isinstance(source, list | tuple | np.ndarray):
+    listed = source if isinstance(source, list | tuple | np.ndarray) else None
+    if kind not in {"smiles", "graph6"} or listed is None or getattr(listed, "ndim", 1) != 1:
         raise TwinWLError(
             f"data set: got {shown(source)}, expected a name, a path, a frame with a column of SMILES, or a "
             f"list of strings with {setting(kind='smiles')} or {setting(kind='graph6')}; graphs become a "
@@ -303,7 +304,7 @@ def _records_in_memory(source: object, reading: ReadOptions, targets: Targets) -
     _check_options("the list", reading, FORMATS[kind].options)
     records = (
         Record(row, None, text, text, error="" if isinstance(text, str) else f"{shown(text)} is not text")
-        for row, text in enumerate(source)
+        for row, text in enumerate(listed)
     )
     return Records("the list", kind, records, None, reading.level, reading.n_jobs)  # type: ignore[arg-type]
 

@@ -70,6 +70,9 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     return values.reshape(n_rows, width)
 
 
+_IN_NUMBERS = np.isin(np.arange(256), list(b"0123456789+-.eE \t\r\n\v\f"))
+
+
 def _numbers(data: bytes, name: str, dtype: Any) -> tuple[Any, Int64]:  # noqa: ANN401
     """Return all numbers of a text, and how many there are up to the end of each line."""
     text = data.removeprefix(b"\xef\xbb\xbf").replace(b",", b" ")
@@ -77,6 +80,10 @@ def _numbers(data: bytes, name: str, dtype: Any) -> tuple[Any, Int64]:  # noqa: 
     is_ink = characters > ord(" ")
     starts = np.flatnonzero(is_ink & ~np.concatenate([[False], is_ink[:-1]]))
     ends = np.searchsorted(starts, np.flatnonzero(characters == ord("\n")))
+    kind = "integers of up to 18 digits" if dtype is np.int64 else "finite numbers"
+    other = ~_IN_NUMBERS[characters]  # which some versions of NumPy skip or read
+    if other.any():
+        raise _wrong(data, name, int(np.argmax(other)), kind)
     if not len(starts):
         return np.empty(0, dtype), ends
     with warnings.catch_warnings():
@@ -99,7 +106,6 @@ def _numbers(data: bytes, name: str, dtype: Any) -> tuple[Any, Int64]:  # noqa: 
         found = _EMPTY_CELL.search(data) or _BAD[dtype].search(text)
         infinite = np.flatnonzero(~np.isfinite(values)) if found is None else [0]
         start = int(starts[infinite[0]]) if found is None else found.start()
-        kind = "integers of up to 18 digits" if dtype is np.int64 else "finite numbers"
         raise _wrong(data, name, start, kind)
     return values, ends
 

@@ -118,6 +118,8 @@ def _as_array(values: Any, name: str) -> Values:  # noqa: ANN401
         return values
     if hasattr(values, "columns"):  # a frame of one column
         return foreign_array(name, values)
+    if hasattr(values, "tocsr"):
+        raise TwinWLError(f"{name}: got a sparse matrix, expected an array; pass its toarray()")
     if hasattr(values, "tolist"):
         values = values.tolist()
     elif hasattr(values, "__array__"):

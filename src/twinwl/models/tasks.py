@@ -127,7 +127,7 @@ class TaskEstimator(GraphEstimator):
                     scores.append(
                         measure(column[known], own, sample_weight=None if weights is None else weights[known])
                     )
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise TwinWLError(
                     f"these targets cannot be compared with the predictions ({error})"
                 ) from error
