@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twinwl.arguments import NAME, PATH, checked, items
 from twinwl.arrays import Values
@@ -161,6 +162,8 @@ def restore(kind: Any, value: Any, name: str = "state") -> Any:  # noqa: ANN401
     if kind is _LabelKind:
         return normalise_label(value)
     origin, parts = get_origin(kind) or kind, get_args(kind)
+    if origin is NDArray:  # an alias with arguments of its own, from NumPy 2.5 on
+        origin = np.ndarray
     if origin in {Union, types.UnionType}:
         if value is None and type(None) in parts:
             return None
@@ -203,7 +206,8 @@ def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, n
         matrix.check_format(full_check=True)
         return matrix
     if origin is np.ndarray:
-        fits = isinstance(value, np.ndarray) and np.issubdtype(value.dtype, get_args(parts[1])[0])
+        (element,) = get_args(parts[-1]) or parts
+        fits = isinstance(value, np.ndarray) and np.issubdtype(value.dtype, element)
     elif origin is float:
         fits = type(value) in {int, float}
     else:
