@@ -188,6 +188,7 @@ def test_scikit_learn_checks_of_the_others(estimator, check):
 
 @pytest.mark.parametrize("name", ["NTwinClassifier", "NTwinRegressor"])
 def test_the_order_of_graphs_does_not_matter_to_single_precision(name):
+    pytest.importorskip("torch", reason="needs torch")
     rows = np.random.default_rng(0).normal(size=(40, 3))
     graphs = as_graphs(rows)
     model = getattr(tw, name)(**SMALL, random_state=0).fit(graphs, rows[:, 0] > 0)
