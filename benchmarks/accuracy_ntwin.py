@@ -21,8 +21,8 @@ import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from twinwl import GraphBatch, NTwinClassifier, load_dataset
+from twinwl.neural.encoder import NTwinInput
 from twinwl.neural.inputs import FittedInputs
-from twinwl.neural.network import NTwinInput
 from twinwl.neural.sparse import SparseExamples
 
 OUTPUT = Path(__file__).parent / "results" / "accuracy_ntwin.jsonl"

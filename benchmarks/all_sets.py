@@ -31,8 +31,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the reproduction, which is not installed
 
 from reproduction.charts import as_svg, difference_charts  # noqa: E402
-from reproduction.reported import TABLES, TITLES  # noqa: E402
-from reproduction.results import ResultCell, Results, twins_against_wl  # noqa: E402
+from reproduction.results import TABLES, TITLES, ResultCell, Results, twins_against_wl  # noqa: E402  # noqa: E402
 
 STORE = Path(__file__).parent / "results" / "all_sets.jsonl"
 FINGERPRINTS = Path(__file__).parent / "results" / "ecfp_forest.jsonl"

@@ -26,7 +26,7 @@ from rich.table import Table
 
 import twinwl as tw
 from twinwl.evaluation.methods import resolve
-from twinwl.neural.devices import seeded
+from twinwl.neural.training import seeded
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -18,7 +18,7 @@ mpl.use("agg")
 import matplotlib.pyplot as plt
 
 import twinwl as tw
-from twinwl.datasets.suites import PairSuite, load_suite
+from twinwl.datasets.generators import PairSuite, load_suite
 from twinwl.evaluation.power import PUBLISHED
 from twinwl.isomorphism.readouts import READOUTS
 

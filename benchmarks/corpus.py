@@ -35,7 +35,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import twinwl as tw
-from twinwl.arrays import pointer, ranges
+from twinwl.arguments import pointer, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,6 +26,7 @@ import twinwl as tw
 from twinwl.evaluation.result import compare_scores, p_value_text
 from twinwl.evaluation.splits import make_folds
 from twinwl.models.features import stwin_features
+from twinwl.models.metrics import score_column
 from twinwl.models.similarity import Similarity, own_sums, similarities_by_rounds
 from twinwl.models.svm import inner_folds, kernel_svm
 from twinwl.models.targets import TargetColumn
@@ -38,7 +39,7 @@ from reproduction.results import TwinAgainstWL
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from twinwl.arrays import Float64
+    from twinwl.arguments import Float64
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.splits import Fold
 
@@ -150,7 +151,7 @@ def _scores(data: Dataset, similarities: Float64, fold: Fold, seed: int) -> dict
         asked = decisions[test]
         codes = (asked > 0).astype(int) if asked.ndim == 1 else asked.argmax(axis=1)
         found.append(float((all_targets.classes[codes] == data.targets[test]).mean()))
-    return {"inner": [targets.score(decisions) for decisions in inner], "test": found}
+    return {"inner": [score_column(targets, decisions, "accuracy") for decisions in inner], "test": found}
 
 
 def _kernels(data: Dataset, wanted: list[str] | None) -> Iterator[tuple[str, Float64]]:  # noqa: C901, PLR0912

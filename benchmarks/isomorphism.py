@@ -42,7 +42,7 @@ from rich.console import Console
 from rich.table import Table
 
 import twinwl as tw
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -25,11 +25,10 @@ from scipy import sparse
 from sklearn.neural_network import MLPClassifier
 
 import twinwl as tw
-from twinwl.datasets.tu import read_tu
-from twinwl.neural.devices import seeded, single_threaded
+from twinwl.datasets.graph_files import read_tu
 from twinwl.neural.sparse import SparseExamples
 from twinwl.neural.stwin import SparsePerceptron
-from twinwl.neural.training import train
+from twinwl.neural.training import seeded, single_threaded, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable

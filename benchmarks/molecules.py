@@ -42,8 +42,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score, root_mean_squared_error
 
 import twinwl as tw
+from twinwl.datasets.dataset import is_missing
 from twinwl.datasets.source import ReadOptions, read_columns, read_source
-from twinwl.datasets.targets import is_missing
 from twinwl.evaluation.splits import scaffold_split
 
 if TYPE_CHECKING:

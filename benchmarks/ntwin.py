@@ -30,12 +30,12 @@ from hub_graphs import reply_trees
 
 import twinwl as tw
 from twinwl import NTwinEncoder
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
+from twinwl.neural.encoder import NTwinNetwork
 from twinwl.neural.inputs import FittedInputs, NTwinExamples, SubtreeHistograms
-from twinwl.neural.network import NTwinNetwork
 from twinwl.neural.quotient import RowExamples
 from twinwl.neural.sparse import SparseAwareAdam, SparseExamples
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.identities import rooted_subgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 import twinwl as tw
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.graphs.building import assemble
 from twinwl.refinement.content_keys import node_keys
 from twinwl.refinement.identities import rooted_sizes

@@ -22,10 +22,9 @@ from sklearn.preprocessing import normalize
 import twinwl as tw
 from twinwl.evaluation.splits import make_folds
 from twinwl.models.features import stwin_features
-from twinwl.neural.devices import seeded
 from twinwl.neural.sparse import SparseExamples
 from twinwl.neural.stwin import NetworkInput, SparsePerceptron
-from twinwl.neural.training import predict_logits, train
+from twinwl.neural.training import predict_logits, seeded, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable

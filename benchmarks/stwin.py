@@ -22,7 +22,7 @@ import numpy as np
 from rich.console import Console
 
 import twinwl as tw
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +169,7 @@ def _data_folder() -> Path:
 
 
 def _threads() -> int:
-    from twinwl.refinement.threads import available_threads  # noqa: PLC0415
+    from twinwl.refinement.colours import available_threads  # noqa: PLC0415
 
     return available_threads()
 

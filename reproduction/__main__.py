@@ -14,17 +14,15 @@ from functools import cache, partial
 from pathlib import Path
 
 import twinwl as tw
-from reproduction.figures import write_figures
+from reproduction.charts import write_figures
 from reproduction.page import Page, read_benchmark, update_readme
-from reproduction.reported import DATASETS, TABLES, TITLES
-from reproduction.results import Results
+from reproduction.results import DATASETS, TABLES, TITLES, Results
 from reproduction.runs import (
     CASE_METHODS,
     CASE_SET,
     RUNTIME_SETS,
     Cell,
     Settings,
-    cells_of,
     find_ceilings,
     run_case_study,
     run_tasks,
@@ -37,7 +35,6 @@ from twinwl.results import ResultStore, Row
 PARTS = ("figures", "table3", "ceiling", "case-study", "table1", "table2")  # seconds, minutes, then hours
 _RESULTS = Path("results")
 _BENCHMARK = Path("benchmarks") / "results" / "refinement.json"
-_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 130
         finally:
             run.write()
-    except tw.TwinWLError as error:
+    except (tw.TwinWLError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     for what, message in run.problems.items():
@@ -69,26 +66,27 @@ class Reproduction:
         self.problems: dict[str, str] = {}
         self.parts = PARTS if options.part == "all" else (options.part,)
         self._read = cache(partial(tw.load_dataset, data_dir=options.data_dir))
-        methods, datasets = options.methods, options.datasets
+        methods, datasets = options.methods or TITLES, options.datasets or DATASETS
         self.cells = {
-            cell: name
-            for name in TABLES
-            if name in self.parts
-            for cell in cells_of(TABLES[name], methods, datasets)
+            Cell(dataset, row.method): name
+            for name, table in TABLES.items()
+            for row in table.rows
+            for dataset in table.datasets
+            if name in self.parts and row.method in methods and dataset in datasets
         }
-        self.case_methods = [name for name in CASE_METHODS if methods is None or name in methods]
-        case_study = partial(run_case_study, methods=self.case_methods, until=self.until)
+        case_methods = [name for name in CASE_METHODS if name in methods]
+        case_study = partial(run_case_study, methods=case_methods, until=self.until)
         measured: dict[str, tuple[Sequence[str], Callable[[tw.Dataset, Path], list[Row]]]] = {
             "table3": (RUNTIME_SETS, time_features),
             "ceiling": (DATASETS, find_ceilings),
             "table2": (TABLES["table2"].datasets, separate_pairs),
-            "case-study": ((CASE_SET,) if self.case_methods else (), case_study),
+            "case-study": ((CASE_SET,) if case_methods else (), case_study),
         }
         self.measured = [
             (part, name, measure)
             for part, (sets, measure) in measured.items()
             for name in sets
-            if part in self.parts and (datasets is None or name in datasets)
+            if part in self.parts and name in datasets
         ]
         if not (self.cells or self.measured or "figures" in self.parts):
             raise tw.TwinWLError(
@@ -107,21 +105,16 @@ class Reproduction:
                 print(f"{part}: {len(measure(data, self._store(part)))} results on {name}")
         if not self.cells:
             return
-        options = self.options
-        settings = Settings(options.grid, repeats=options.repeats, n_jobs=options.jobs)
-        stores = {self._store(name) for name in self.cells.values()}
-        tasks = tasks_of(self.cells, settings, Results.read(sorted(stores)).rows)
-        missing, units = (sum(column) for column in list(zip(*tasks, strict=True))[1:3])
+        settings = Settings(self.options.grid, repeats=self.options.repeats, n_jobs=self.options.jobs)
+        stores = {cell: self._store(part) for cell, part in self.cells.items()}
+        tasks = tasks_of(self.cells, settings, Results.read(sorted({*stores.values()})).rows)
+        missing, units = sum(task.n_missing for task in tasks), sum(task.n_units for task in tasks)
         print(f"{len(tasks)} cells, {missing:,} of {units:,} fits to run")
-
-        def store_of(cell: Cell) -> Path:
-            return self._store(self.cells[cell])
-
-        for cell, state, message in run_tasks(tasks, settings, store_of, self._read, self.until):
+        for cell, state, message in run_tasks(tasks, settings, stores.__getitem__, self._read, self.until):
             where = f"{cell.method} on {cell.dataset}"
             if message:
                 self.problems[cell.dataset if state == "no data" else where] = message
-            found = Results.read([store_of(cell)]).cell(*cell) if state == "done" else None
+            found = Results.read([stores[cell]]).cell(*cell) if state == "done" else None
             print(f"{where}: {state}", found.readings["fair"] if found else "")
 
     def write(self) -> None:
@@ -187,10 +180,10 @@ def seconds_of(text: str) -> float:
     >>> seconds_of("1h30m"), seconds_of("0.5h"), seconds_of("90")
     (5400.0, 1800.0, 90.0)
     """
-    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([hms]?)\s*", text.strip().lower())
-    if not parts or "".join(number + unit for number, unit in parts) != "".join(text.lower().split()):
+    found = re.fullmatch(r"(?:([\d.]+)h)?(?:([\d.]+)m)?(?:([\d.]+)s?)?", "".join(text.lower().split()))
+    if not found or not found[0]:
         raise argparse.ArgumentTypeError(f"got {text!r}, expected a duration such as 2h, 1h30m or 90s")
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+    return sum(float(part or 0) * unit for part, unit in zip(found.groups(), (3600, 60, 1)))
 
 
 if __name__ == "__main__":

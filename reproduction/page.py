@@ -9,6 +9,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -20,9 +21,21 @@ from matplotlib.figure import Figure
 
 import twinwl as tw
 from reproduction import charts
-from reproduction.figures import case_figure
-from reproduction.reported import CASE_COSINES, DATASETS, MOLECULES, RUNTIME_P_VALUE, TABLE_3, TABLES, TITLES
-from reproduction.results import ResultCell, Results, TwinAgainstWL, points_between, signed, twins_against_wl
+from reproduction.charts import case_figure
+from reproduction.results import (
+    CASE_COSINES,
+    DATASETS,
+    MOLECULES,
+    RUNTIME_P_VALUE,
+    TABLE_3,
+    TABLES,
+    TITLES,
+    ResultCell,
+    Results,
+    points_between,
+    signed,
+    twins_against_wl,
+)
 from reproduction.runs import (
     CASE_GRAPHS,
     CEILINGS,
@@ -65,9 +78,18 @@ class Page:
         self.facts = _findings(results)
         for fill_in in (self._significance, self._ceiling, self._accuracies, self._charts, self._case_study):
             fill_in()
-        self._growth(benchmark or {})
+        measured = {unit: points for unit, points in (benchmark or {}).items() if unit in {"graphs", "nodes"}}
+        if measured:
+            self.pictures["results-growth"] = charts.growth_charts(measured)
+        rows = [
+            [f"{one[unit]:,.0f} {unit}", f"{one['seconds']:.4f}"]
+            for unit in measured
+            for one in measured[unit]
+        ]
+        self.tables["growth"] = table(["", "seconds"], rows)
         if mutagenicity is not None:
             self.pictures["results-case-study"] = case_figure(mutagenicity)
+        made_with = [row["versions"].items() for row in results.rows if "versions" in row]
         self.facts |= {
             "tables": self.tables,
             "molecules_drawn": mutagenicity is not None,
@@ -75,7 +97,7 @@ class Page:
             "runtime_rounds": RUNTIME_ROUNDS,
             "runtime_p_value": RUNTIME_P_VALUE,
             "n_rows": _counted(len(results.rows), "result"),
-            "made_with": sorted({_listed(row["versions"]) for row in results.rows if "versions" in row}),
+            "made_with": sorted({", ".join(map(" ".join, versions)) for versions in made_with}),
         }
         self.markdown = _rendered("RESULTS.md.jinja", self.facts)
 
@@ -83,17 +105,14 @@ class Page:
         """Write the page as HTML and as Markdown, whose pictures go to the folder ``figures`` next to it."""
         folder, body = markdown.with_name("figures"), MarkdownIt().enable("table").render(self.markdown)
         template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
-        try:
-            folder.mkdir(exist_ok=True)
-            for name, figure in self.pictures.items():
-                svg = charts.as_svg(figure)
-                (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
-                before, _, after = body.partition(f'<p><img src="figures/{name}.svg"')
-                body = f"{before}<figure>{svg}</figure>{after.partition('</p>')[2]}"
-            markdown.write_text(self.markdown, encoding="utf-8")
-            html.write_text(template.replace("{{ body }}", body), encoding="utf-8")
-        except OSError as error:
-            raise tw.TwinWLError(f"cannot write {str(error.filename)!r}: {error.strerror}") from error
+        folder.mkdir(exist_ok=True)
+        for name, figure in self.pictures.items():
+            svg = charts.as_svg(figure)
+            (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
+            before, _, after = body.partition(f'<p><img src="figures/{name}.svg"')
+            body = f"{before}<figure>{svg}</figure>{after.partition('</p>')[2]}"
+        markdown.write_text(self.markdown, encoding="utf-8")
+        html.write_text(template.replace("{{ body }}", body), encoding="utf-8")
 
     def _significance(self) -> None:
         found = twins_against_wl(self.results, DATASETS, least=self.results.n_folds)
@@ -103,18 +122,22 @@ class Page:
         self.facts["vain"] = [
             name for name in _distinct(each.dataset for each in found) if name not in helped
         ]
-        self.facts["verdicts"] = [
-            _verdicts([each for each in found if (each.twin, each.wl) == pair])
-            for pair in _distinct((each.twin, each.wl) for each in found)
-        ]
-        rows = []
+        rows, sets = [], defaultdict(list)
         for each in found:
             one = each.comparison
             means = [f"{100 * mean:.2f}" for mean in one.means]
             p_values = [_p_value(one.t_p_value), _p_value(one.wilcoxon_p_value)]
-            runs = str(one.n_folds)
-            methods = " against ".join(one.names)
-            rows.append([each.dataset, methods, *means, signed(each.points), *p_values, runs, each.verdict])
+            pair, points = " against ".join(one.names), signed(each.points)
+            rows.append([each.dataset, pair, *means, points, *p_values, str(one.n_folds), each.verdict])
+            sets[pair, each.verdict].append(f"{each.dataset} ({points})")
+        self.facts["verdicts"] = []
+        for pair in _distinct(pair for pair, _ in sets):
+            said = [
+                f"{words} {_joined(sets[pair, one])}"
+                for one, words in _VERDICTS.items()
+                if (pair, one) in sets
+            ]
+            self.facts["verdicts"].append(f"{pair}: {'; '.join(said)}.")
         header = ["", "methods", "Twin", "1-WL", "points", "p (t)", "p (Wilcoxon)", "runs", "verdict"]
         self.tables["significance"] = table(header, rows, words=(1, 8))
         self.pictures["results-significance"] = charts.difference_charts(found)
@@ -123,20 +146,19 @@ class Page:
         found: dict[str, dict[str, Mapping[str, float]]] = defaultdict(dict)
         for row in self.results.of_kind(CEILINGS):
             found[row["dataset"]][row["method"]] = row["scores"]
-        known = {name: of for name, of in found.items() if {"1-WL", "isomorphism"} <= of.keys()}
-        gains = {name: 100 * (of["isomorphism"]["best"] - of["1-WL"]["best"]) for name, of in known.items()}
-        gaining = [
-            f"on {name} it could gain {points:.1f} points" for name, points in gains.items() if points > 0
-        ]
-        no_gain = [name for name, points in gains.items() if points <= 0]
-        self.facts |= {"ceilings": bool(known), "gains": gaining, "no_gain": no_gain}
-        rows = []
-        for name, of in known.items():
-            wl = of["1-WL"]
+        gains, no_gain, rows = [], [], []
+        for name, of in found.items():
+            if not {"1-WL", "isomorphism"} <= of.keys():
+                continue
+            wl, exact = of["1-WL"], of["isomorphism"]
+            if (points := 100 * (exact["best"] - wl["best"])) > 0:
+                gains.append(f"on {name} it could gain {points:.1f} points")
+            else:
+                no_gain.append(name)
             best = [f"{100 * of[seen]['best']:.2f}" if seen in of else "–" for seen in SEEN_BY]
-            counts = [wl["mixed"], wl["distinct"], of["isomorphism"]["distinct"]]
-            texts = [f"{count:,.0f}" for count in counts]
+            texts = [f"{count:,.0f}" for count in (wl["mixed"], wl["distinct"], exact["distinct"])]
             rows.append([name, f"{wl['of']:,.0f}", f"{100 * wl['baseline']:.2f}", *best, *texts])
+        self.facts |= {"ceilings": bool(rows), "gains": gains, "no_gain": no_gain}
         header = ["best accuracy, %", "graphs", "largest class", *SEEN_BY, "look like another class (1-WL)"]
         self.tables["ceiling"] = table([*header, "look different (1-WL)", "not isomorphic"], rows)
 
@@ -168,14 +190,11 @@ class Page:
         self.tables["closeness"] = table(header, rows)
         rows = []
         for each in compare_runtimes(self.results.of_kind(RUNTIMES)):
-            ours_and_wl = [
-                f"{_plus_minus(*_spread(each.stwin), 1)} ms",
-                f"{_plus_minus(*_spread(each.wl), 1)} ms",
-            ]
-            paper_says = [f"{_plus_minus(*TABLE_3[name][each.dataset])} s" for name in ("STwin", "1-WL")]
-            runs = f"{len(each.stwin)} + {len(each.wl)}"
-            ratio = [f"{each.ratio:.2f}", _p_value(each.p_value), runs]
-            rows.append([each.dataset, *ours_and_wl, *ratio, *paper_says])
+            runs = [each.stwin, each.wl]
+            measured = [f"{_plus_minus(1000 * np.mean(one), 1000 * np.std(one), 1)} ms" for one in runs]
+            in_paper = [f"{_plus_minus(*TABLE_3[name][each.dataset])} s" for name in ("STwin", "1-WL")]
+            ratio = [f"{each.ratio:.2f}", _p_value(each.p_value), " + ".join(str(len(one)) for one in runs)]
+            rows.append([each.dataset, *measured, *ratio, *in_paper])
         header = ["", "STwin", "1-WL", "ratio", "p (t-test)", "runs", "paper: STwin", "paper: 1-WL"]
         self.tables["runtime"] = table(header, rows)
 
@@ -201,14 +220,10 @@ class Page:
             self.tables["cost"] = by_method(
                 of_molecules, lambda cell: f"{cell.percent():.2f}, {cell.seconds:.2f} s"
             )
-        leaking = {
-            f"{name} ({leaked[0].n_leaked})": leaked
-            for name in MOLECULES
-            if (leaked := [cell for cell in complete[name] if cell.n_leaked])
-        }
-        self.tables["copies"] = by_method(leaking, without_copies)
-        counts = _pairs_apart(self.results)
-        if counts:
+        leaking = [[cell for cell in complete[name] if cell.n_leaked] for name in MOLECULES]
+        copies = {f"{cells[0].dataset} ({cells[0].n_leaked})": cells for cells in leaking if cells}
+        self.tables["copies"] = by_method(copies, without_copies)
+        if counts := _pairs_apart(self.results):
             rounds = sorted({h for found in counts.values() for h in found})
             rows = [[name, *(str(found.get(h, "–")) for h in rounds)] for name, found in counts.items()]
             self.tables["pairs"] = table(["pairs told apart", *(f"h = {h}" for h in rounds)], rows)
@@ -233,19 +248,6 @@ class Page:
         self.tables["predictions"] = table(header, rows)
         self.facts["wrong"] = _distinct(wrong)
 
-    def _growth(self, benchmark: Mapping[str, Any]) -> None:
-        measured = {
-            unit: [(float(each[unit]), float(each["seconds"])) for each in benchmark[unit]]
-            for unit in ("graphs", "nodes")
-            if len(benchmark.get(unit, [])) > 1
-        }
-        if measured:
-            self.pictures["results-growth"] = charts.growth_charts(measured)
-        points = [
-            (f"{size:,.0f} {unit}", seconds) for unit, each in measured.items() for size, seconds in each
-        ]
-        self.tables["growth"] = table(["", "seconds"], [[size, f"{seconds:.4f}"] for size, seconds in points])
-
 
 def findings(results: Results) -> str:
     """Return the summary of the page as a list in Markdown, the most important sentence first.
@@ -260,11 +262,13 @@ def _findings(results: Results) -> dict[str, Any]:
     """Return the figures behind the summary."""
     found = twins_against_wl(results, MOLECULES, least=results.n_folds)
     points = [signed(each) for each in sorted(each.points for each in found)]
-    counts = _pairs_apart(results)
+    verdicts = [(f"{TITLES[each.twin]} on {each.dataset}", each.verdict) for each in found]
     on_pairs = {cell.method: cell for cell in results.complete(TABLES["table2"])}
     names = {"STwin-GNN": "stwin", "NTwin-GNN": "ntwin", "1-WL": "wl"}
-    rising = [cell for cell in results.complete(TABLES["table1"]) if cell.rise is not None]
-    rises = [cell.rise or 0.0 for cell in rising]
+    rising = [
+        (cell.rise, cell.dataset) for cell in results.complete(TABLES["table1"]) if cell.rise is not None
+    ]
+    rises = [rise for rise, _ in rising]
     close = _close_cells(results)
     cells = {
         (row.method, name): name in row.reported
@@ -275,10 +279,10 @@ def _findings(results: Results) -> dict[str, Any]:
     complete = {(cell.method, cell.dataset) for each in TABLES.values() for cell in results.complete(each)}
     return {
         "molecules": found,
-        "better": [f"{TITLES[e.twin]} on {e.dataset}" for e in found if e.verdict == "Twin is better"],
-        "worse": [each for each in found if each.verdict == "1-WL is better"],
+        "better": [where for where, verdict in verdicts if verdict == "Twin is better"],
+        "worse": [where for where, verdict in verdicts if verdict == "1-WL is better"],
         "spread": " to ".join([*points[:1], *points[-1:]]),
-        "apart": {name: rounds[max(rounds)] for name, rounds in counts.items()},
+        "apart": {name: rounds[max(rounds)] for name, rounds in _pairs_apart(results).items()},
         "n_pairs": next((int(row["scores"]["of"]) for row in results.of_kind(PAIRS_APART)), 0),
         "on_pairs": [
             f"{name} {on_pairs[one].percent():.1f} %" for name, one in names.items() if one in on_pairs
@@ -289,14 +293,14 @@ def _findings(results: Results) -> dict[str, Any]:
             "least": f"{min(rises):.1f}",
             "most": f"{max(rises):.1f}",
             "count": _counted(len(rises), "cell"),
-            "sets": _distinct(cell.dataset for cell in rising),
+            "sets": _distinct(name for _, name in rising),
         },
         "close": close
         and {
             "of": len(close),
             "near": sum(reported.near(cell.percent(_BEST)) for cell, reported in close),
             "fair": sum(reported.near(cell.percent()) for cell, reported in close),
-            "above": sum(cell.percent(_BEST) > reported.mean + reported.std for cell, reported in close),
+            "above": sum(cell.percent(_BEST) > sum(reported) for cell, reported in close),
         },
         "ratios": sorted(f"{each.ratio:.2f}" for each in compare_runtimes(results.of_kind(RUNTIMES))),
         "n_cells": len(cells),
@@ -325,23 +329,12 @@ def _pairs_apart(results: Results) -> dict[str, dict[int, int]]:
     return dict(counts)
 
 
-def _verdicts(found: Sequence[TwinAgainstWL]) -> str:
-    """Say on which data sets one Twin is better, worse, or not significantly different."""
-    parts = []
-    for verdict, words in _VERDICTS.items():
-        sets = [f"{each.dataset} ({signed(each.points)})" for each in found if each.verdict == verdict]
-        parts += [f"{words} {_joined(sets)}"] * bool(sets)
-    return f"{' against '.join(found[0].comparison.names)}: {'; '.join(parts)}."
-
-
 def update_readme(path: Path, results: Results) -> None:
     """Write what was found, and fair accuracies of 1-WL and the Twins, between the marks of a file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise tw.TwinWLError(f"cannot update {str(path)!r}: {error.strerror}") from error
-    marked = re.compile(f"({re.escape(_BEGIN)}\n).*?({re.escape(_END)})", re.DOTALL)
-    if not marked.search(text):
+    text = path.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not end:
         raise tw.TwinWLError(
             f"{str(path)!r} has no place for results; put the lines {_BEGIN} and {_END} into it"
         )
@@ -352,8 +345,9 @@ def update_readme(path: Path, results: Results) -> None:
             part = f" ({cell.n_runs} of {cell.n_folds} folds)" if cell and cell.partial else ""
             std = 100 * cell.readings["fair"].std if cell else 0.0
             rows[-1].append(_plus_minus(cell.percent(), std, 1) + part if cell else "not run")
-    between = f"{findings(results)}\n\n{table(['fair accuracy, %', *DATASETS], rows)}"
-    path.write_text(marked.sub(lambda found: f"{found[1]}\n{between}\n\n{found[2]}", text), encoding="utf-8")
+    shown = table(["fair accuracy, %", *DATASETS], rows)
+    between = f"{begin}\n\n{findings(results)}\n\n{shown}\n\n{end}"
+    path.write_text(before + between + after, encoding="utf-8")
 
 
 def read_benchmark(path: Path) -> Mapping[str, Any] | None:
@@ -404,18 +398,15 @@ def _note(cells: Mapping[str, ResultCell | None], *, ours: bool) -> str:
 def _rendered(template: str, facts: Mapping[str, Any]) -> str:
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)  # noqa: S701  (Markdown)
-    environment.filters |= {"wrap": _wrapped, "bullet": _bullet, "join_words": _joined}
+    bullet = partial(_wrapped, first="- ", others="  ")
+    environment.filters |= {"wrap": _wrapped, "bullet": bullet, "join_words": _joined}
     return re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(facts)).strip() + "\n"
 
 
-def _wrapped(text: str) -> str:
+def _wrapped(text: str, first: str = "", others: str = "") -> str:
     """Wrap lines, so that diffs are readable."""
-    return fill(" ".join(text.split()), 110, break_on_hyphens=False) + "\n"
-
-
-def _bullet(text: str) -> str:
-    lines = fill(" ".join(text.split()), 108, break_on_hyphens=False).splitlines()
-    return "- " + "\n  ".join(lines) + "\n"
+    words = " ".join(text.split())
+    return fill(words, 110, initial_indent=first, subsequent_indent=others, break_on_hyphens=False) + "\n"
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -430,15 +421,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + "s" * (number != 1)
 
 
-def _listed(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
-def _spread(seconds: Sequence[float]) -> tuple[float, float]:
-    return 1000 * float(np.mean(seconds)), 1000 * float(np.std(seconds))
-
-
-def _plus_minus(mean: float, std: float, digits: int = 2) -> str:
+def _plus_minus(mean: float | np.floating, std: float | np.floating, digits: int = 2) -> str:
     return f"{mean:.{digits}f} ± {std:.{digits}f}"
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +17,6 @@ import numpy as np
 from scipy import stats
 
 import twinwl as tw
-from reproduction.reported import PaperTable
 from twinwl.research import ceiling, key_of, resolve, row_key, versions
 from twinwl.results import Ceiling, ResultStore, Row
 
@@ -79,18 +80,6 @@ class Outcome(NamedTuple):
     message: str = ""
 
 
-def cells_of(
-    table: PaperTable, methods: Sequence[str] | None = None, datasets: Sequence[str] | None = None
-) -> list[Cell]:
-    """Return the cells of a table, all of them or those of some methods and data sets."""
-    return [
-        Cell(dataset, row.method)
-        for row in table.rows
-        for dataset in table.datasets
-        if (methods is None or row.method in methods) and (datasets is None or dataset in datasets)
-    ]
-
-
 def tasks_of(cells: Iterable[Cell], settings: Settings, rows: Sequence[Row]) -> list[Task]:
     """Return what the store lacks of each cell, the cheapest first.
 
@@ -98,7 +87,7 @@ def tasks_of(cells: Iterable[Cell], settings: Settings, rows: Sequence[Row]) -> 
     ['MUTAG', 'NCI1']
     """
     tasks = []
-    for cell in dict.fromkeys(cells):
+    for cell in cells:
         method = resolve(cell.method)
         configs = method.configs(settings.grid)
         usable = [
@@ -112,8 +101,7 @@ def tasks_of(cells: Iterable[Cell], settings: Settings, rows: Sequence[Row]) -> 
         n_units = len(configs) * settings.n_folds * settings.repeats
         rough = _ROUGH_SECONDS.get(cell.method, 1.0) * _THOUSAND_NODES.get(cell.dataset, 10.0)
         n_missing = n_units - len(usable)
-        seconds = n_missing * (float(np.mean(usable)) if usable else rough)
-        tasks.append(Task(cell, n_missing, n_units, seconds))
+        tasks.append(Task(cell, n_missing, n_units, n_missing * float(np.mean(usable or [rough]))))
     return sorted(tasks, key=lambda task: (task.seconds, task.cell))
 
 
@@ -140,27 +128,25 @@ def run_tasks(
         Value of ``time.monotonic()`` from which on no fold is begun.
     """
     for cell, n_missing, n_units, _ in tasks:
-        left = until - time.monotonic()
+        left, data = until - time.monotonic(), None
         if not n_missing or left <= 0:
             yield Outcome(cell, "time is up" if n_missing else "done")
             continue
         try:
             data = load(cell.dataset)
-        except tw.TwinWLError as error:
-            yield Outcome(cell, "no data", " ".join(str(error).split()))
-            continue
-        try:
             found = tw.evaluate(
                 cell.method,
                 data,
                 metrics=["accuracy"],
                 edge_labels=False,  # as in the paper
                 store=store_of(cell),
-                time_budget=None if math.isinf(left) else left,
+                time_budget=min(left, 1e9),
                 **settings._asdict(),
             )
         except Exception as error:  # noqa: BLE001  (one method must not cost a night's run of all others)
-            yield Outcome(cell, "failed", f"{type(error).__name__}: {' '.join(str(error).split())}")
+            message = " ".join(str(error).split())
+            failed = Outcome(cell, "failed", f"{type(error).__name__}: {message}")
+            yield Outcome(cell, "no data", message) if data is None else failed
             continue
         yield Outcome(cell, "done" if len(found.rows) == n_units else "time is up")
 
@@ -171,35 +157,28 @@ def _once(
     """Measure what the store lacks until the time is up; return all rows."""
     file = ResultStore(store)
     known = {row_key(row): row for row in file.rows()}
-    found = []
+    keys = list(keys)
     for key in keys:
-        name = row_key(key)
-        if name not in known and time.monotonic() < until:
+        if row_key(key) not in known and time.monotonic() < until:
             began = time.perf_counter()
             scores = measure(key)
             row: Row = {**key, "scores": scores, "metrics": list(scores), "versions": versions()}
-            known[name] = file.append({**row, "seconds": round(time.perf_counter() - began, 3)})
-        if name in known:
-            found.append(known[name])
-    return found
+            known[row_key(key)] = file.append({**row, "seconds": round(time.perf_counter() - began, 3)})
+    return [known[row_key(key)] for key in keys if row_key(key) in known]
 
 
 def time_features(data: tw.Dataset, store: Path, runs: int = 10) -> list[Row]:
     """Time STwin and 1-WL features of a whole data set in turns, after a warm-up."""
-    config: dict[str, object] = {"n_iter": RUNTIME_ROUNDS}
-    warm: set[str] = set()
 
     def seconds(key: Row) -> dict[str, float]:
         vectorizer = tw.STwinVectorizer(RUNTIME_ROUNDS, FEATURES[key["method"]], edge_labels=False)
-        if key["method"] not in warm:  # compiled kernels and a warm cache for both
-            warm.add(key["method"])
-            vectorizer.fit_transform(data.graphs)
+        vectorizer.fit_transform(data.graphs)  # compiled kernels and a warm cache for both
         began = time.perf_counter()
         vectorizer.fit_transform(data.graphs)
         return {"seconds": time.perf_counter() - began}
 
     keys = [
-        key_of(data, name, _VERSION, config, RUNTIMES, fold=run)
+        key_of(data, name, _VERSION, {"n_iter": RUNTIME_ROUNDS}, RUNTIMES, fold=run)
         for run in range(runs)
         for name in ("1-WL", "STwin")
     ]
@@ -207,17 +186,21 @@ def time_features(data: tw.Dataset, store: Path, runs: int = 10) -> list[Row]:
 
 
 class RuntimeComparison(NamedTuple):
-    """Seconds of STwin and 1-WL features of one data set, run by run, and Welch's t-test between them."""
+    """Seconds of STwin and 1-WL features of one data set, run by run."""
 
     dataset: str
     stwin: list[float]
     wl: list[float]
-    p_value: float
 
     @property
     def ratio(self) -> float:
         """How many times as long as 1-WL STwin takes."""
         return float(np.mean(self.stwin) / np.mean(self.wl))
+
+    @property
+    def p_value(self) -> float:
+        """Of Welch's t-test between both."""
+        return float(stats.ttest_ind(self.stwin, self.wl, equal_var=False).pvalue)
 
 
 def compare_runtimes(rows: Sequence[Row]) -> list[RuntimeComparison]:
@@ -226,16 +209,11 @@ def compare_runtimes(rows: Sequence[Row]) -> list[RuntimeComparison]:
     >>> compare_runtimes([])
     []
     """
-    found = []
-    for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        stwin, wl = (
-            [row["scores"]["seconds"] for row in rows if (row["dataset"], row["method"]) == (dataset, name)]
-            for name in ("STwin", "1-WL")
-        )
-        if min(len(stwin), len(wl)) > 1:
-            p_value = float(stats.ttest_ind(stwin, wl, equal_var=False).pvalue)
-            found.append(RuntimeComparison(dataset, stwin, wl, p_value))
-    return found
+    seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        seconds[row["dataset"]][row["method"]].append(row["scores"]["seconds"])
+    pairs = [(dataset, each["STwin"], each["1-WL"]) for dataset, each in seconds.items()]
+    return [RuntimeComparison(*pair) for pair in pairs if min(map(len, pair[1:])) > 1]
 
 
 def separate_pairs(data: tw.Dataset, store: Path, most_rounds: int = 6) -> list[Row]:
@@ -257,15 +235,14 @@ def separate_pairs(data: tw.Dataset, store: Path, most_rounds: int = 6) -> list[
 
 def find_ceilings(data: tw.Dataset, store: Path) -> list[Row]:
     """Find the best accuracy that any function of what each test sees could have on a data set."""
-    found: list[Ceiling] = []
+
+    @cache
+    def found() -> Ceiling:
+        readouts = list(SEEN_BY[1:-1])
+        return ceiling(data.graphs, data.targets, readouts, task="classification", edge_labels=False)
 
     def best(key: Row) -> dict[str, float]:
-        if not found:
-            readouts = list(SEEN_BY[1:-1])
-            found.append(
-                ceiling(data.graphs, data.targets, readouts, task="classification", edge_labels=False)
-            )
-        row, of = found[0].row(key["method"]), {"of": float(len(data)), "baseline": found[0].baseline}
+        row, of = found().row(key["method"]), {"of": float(len(data)), "baseline": found().baseline}
         return {"best": row.best, "distinct": float(row.n_distinct), "mixed": float(row.n_mixed), **of}
 
     return _once(store, [key_of(data, name, _VERSION, {"n_iter": None}, CEILINGS) for name in SEEN_BY], best)
@@ -301,7 +278,7 @@ def run_case_study(
         model.fit(data.graphs[others], data.targets[others])
         classes, shares = model.predict(data.graphs[places]), model.predict_proba(data.graphs[places])
         scores = {}
-        for graph, truth, answer, share in zip(graphs, data.targets[places], classes, shares, strict=True):
+        for graph, truth, answer, share in zip(graphs, data.targets[places], classes, shares):
             scores[f"right-{graph}"] = float(answer == truth)
             scores[f"probability-{graph}"] = float(share[model.classes_ == truth][0])
         return scores

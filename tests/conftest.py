@@ -24,13 +24,13 @@ def data_folder():
 
 @pytest.fixture(scope="session")
 def tu_zip():
-    """Return a function from a TU name to the path of its zip; the test skips where that is not at hand."""
+    """Return a function from a TU name to the path of its zip; the test skips where that was not found."""
 
     def find(name):
         folder = data_folder()
         path = None if folder is None else folder / f"{name}.zip"
         if path is None or not path.is_file():
-            pytest.skip(f"{name}.zip is not at hand; set TWINWL_DATA to the folder that holds it")
+            pytest.skip(f"{name}.zip was not found; set TWINWL_DATA to the folder that holds it")
         return path
 
     return find

@@ -22,11 +22,10 @@ from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import inner_colours
 from twinwl.models.similarity import NearGraphs
 from twinwl.neural.rows import ColourLevels
-from twinwl.refinement import identities, round_kernels, threads
+from twinwl.refinement import colours, identities, round_kernels
 from twinwl.refinement.colours import refine
 from twinwl.refinement.content_keys import content_keys
-from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 READ_OUT = ("edges", "degrees", "wl", "marked-wl-2", "rooted-fwl2")
 PACKAGE = Path(tw.__file__).parent
@@ -163,7 +162,7 @@ def main():
         sys.setprofile(note)
     # Small work takes the paths of large work too.
     inner_colours.MOST_STEPS = 0
-    threads._STEPS_WORTH_A_THREAD, round_kernels._SLOTS_IN_CACHE = 1, 1
+    colours._STEPS_WORTH_A_THREAD, round_kernels._SLOTS_IN_CACHE = 1, 1
     with tempfile.TemporaryDirectory() as folder:
         found = tour(Path(folder))
     sys.setprofile(None)

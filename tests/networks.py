@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
-from twinwl.neural.devices import seeded  # noqa: E402  (it needs torch)
+from twinwl.neural.training import seeded  # noqa: E402  (it needs torch)
 
 # What makes a small problem certain to be learnt: no units left out, no graphs held out, large steps.
 CERTAIN = {"dropout": 0.0, "learning_rate": 0.01, "validation_fraction": None, "verbose": False}

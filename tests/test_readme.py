@@ -45,7 +45,7 @@ SHORTER = {
     "evaluate": ["--folds", "2"],
     "reproduce": ["--time-budget", "0"],
 }
-# Two different graphs, as `diff` says it; data of the paper that are not at hand.
+# Two different graphs, as `diff` says it; data of the paper that are not here.
 EXIT_CODES = {"compare": 1, "reproduce": 1}
 
 

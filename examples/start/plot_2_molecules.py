@@ -3,7 +3,7 @@ Molecules, from a DataFrame to explained predictions
 ====================================================
 
 A DataFrame with a column of SMILES is a data set. Here the question is whether a molecule
-is an acid; the model sees only graphs of atoms and bonds, and finds out by itself what
+is an acid; the model sees only graphs of atoms and bonds, and learns what
 makes an acid.
 """
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from twinwl.errors import TwinWLError as TwinWLError
     from twinwl.errors import TwinWLWarning as TwinWLWarning
     from twinwl.evaluation.audit import Audit as Audit
+    from twinwl.evaluation.audit import Ceiling as Ceiling
     from twinwl.evaluation.audit import audit as audit
-    from twinwl.evaluation.ceiling import Ceiling as Ceiling
-    from twinwl.evaluation.ceiling import ceiling as ceiling
+    from twinwl.evaluation.audit import ceiling as ceiling
     from twinwl.evaluation.evaluate import evaluate as evaluate
     from twinwl.evaluation.power import Power as Power
     from twinwl.evaluation.power import power as power
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from twinwl.files.model_files import save as save
     from twinwl.graphs.batch import GraphBatch as GraphBatch
     from twinwl.graphs.batch import concatenate as concatenate
-    from twinwl.graphs.coercion import as_batch as as_batch
+    from twinwl.graphs.building import as_batch as as_batch
     from twinwl.isomorphism.comparison import Comparison as Comparison
     from twinwl.isomorphism.comparison import compare as compare
     from twinwl.isomorphism.deduplication import Deduplication as Deduplication
@@ -60,14 +60,13 @@ _NAMES_IN = {
     "datasets.dataset": ("Dataset",),
     "datasets.source": ("load_dataset",),
     "errors": ("TwinWLError", "TwinWLWarning"),
-    "evaluation.audit": ("Audit", "audit"),
-    "evaluation.ceiling": ("Ceiling", "ceiling"),
+    "evaluation.audit": ("Audit", "Ceiling", "audit", "ceiling"),
     "evaluation.evaluate": ("evaluate",),
     "evaluation.power": ("Power", "power"),
     "evaluation.result": ("Evaluation",),
     "files.model_files": ("load", "save"),
     "graphs.batch": ("GraphBatch", "concatenate"),
-    "graphs.coercion": ("as_batch",),
+    "graphs.building": ("as_batch",),
     "isomorphism.comparison": ("Comparison", "compare"),
     "isomorphism.deduplication": ("Deduplication", "deduplicate"),
     "isomorphism.hashing": ("graph_hash", "graph_hashes"),

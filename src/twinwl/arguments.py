@@ -1,7 +1,8 @@
-"""Argument checks with one form of message: "name: got X, expected Y".
+"""What every layer builds on: argument checks, types of arrays, runs of numbers, limits of memory.
 
-A constraint defines valid values of an argument. `checked` tries the constraints of an argument in turn;
-estimators declare a table of them (`twinwl.models.base`).
+Checks have one form of message: "name: got X, expected Y". A constraint defines valid values of an argument.
+`checked` tries the constraints of an argument in turn; estimators declare a table of them
+(`twinwl.models.base`).
 """
 
 from __future__ import annotations
@@ -9,18 +10,31 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from twinwl.arrays import Values
 from twinwl.errors import GraphInputError, TwinWLError, shown
+
+Bool: TypeAlias = NDArray[np.bool_]
+Int32: TypeAlias = NDArray[np.int32]
+Int64: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.signedinteger]
+"""Either width, whichever the values need."""
+UInt64: TypeAlias = NDArray[np.uint64]
+Float32: TypeAlias = NDArray[np.float32]
+Float64: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.floating]
+"""Of either precision."""
+Values: TypeAlias = NDArray[np.generic]
+"""Of any type: classes, labels, columns of a table."""
 
 MAX_ROUNDS = 10_000
 MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32
@@ -328,3 +342,107 @@ CLASS_WEIGHT = (
 def _either(parts: Sequence[str]) -> str:
     """Join alternatives: "a", "a or b", "a, b or c"."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
+
+
+# ---------------------------------------------------------------------- runs of consecutive numbers
+
+
+def pointer(lengths: Int64 | Sequence[int]) -> Int64:
+    """Return where each of some consecutive runs starts, and where the last one ends.
+
+    >>> pointer([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    out = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=out[1:])
+    return out
+
+
+def ranges(starts: Int64, lengths: Int64) -> Int64:
+    """Concatenate ``arange(start, start + length)`` for each pair, without a Python loop."""
+    ends = pointer(lengths)
+    return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1], dtype=np.int64)
+
+
+def graph_of_node(graph_ptr: Int64, node: int) -> int:
+    """Return the index of the graph that holds a node of the batch.
+
+    >>> graph_of_node(np.array([0, 3, 3, 5]), 3)
+    2
+    """
+    return int(np.searchsorted(graph_ptr, node, side="right")) - 1
+
+
+# ---------------------------------------------------------------------- what the machine has
+
+_WHERE_UNKNOWN = 8 << 30
+
+
+def check_fits(needed: int, max_memory: int | None, what: str, remedy: str) -> None:
+    """Refuse work that needs more memory than allowed.
+
+    Parameters
+    ----------
+    needed
+        Bytes, estimated.
+    max_memory
+        Bytes allowed; None allows half of the machine's memory.
+    what
+        What would be that large, with its size, as the start of a sentence.
+    remedy
+        What to do about it.
+
+    Raises
+    ------
+    TwinWLError
+
+    >>> check_fits(3 << 30, 1 << 30, "graph 7", "leave it out")
+    Traceback (most recent call last):
+        ...
+    twinwl.errors.TwinWLError: graph 7 needs about 3.0 GiB, more than the 1.0 GiB allowed; leave it out
+    """
+    allowed = allowed_memory(max_memory)
+    if needed > allowed:
+        raise TwinWLError(
+            f"{what} needs about {readable(needed)}, more than the {readable(allowed)} allowed; {remedy}"
+        )
+
+
+def allowed_memory(max_memory: int | None) -> int:
+    """Return the limit in bytes: half of the machine's memory if it is None."""
+    return _half_of_memory() if max_memory is None else max_memory
+
+
+def _half_of_memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):  # no POSIX here
+        return _WHERE_UNKNOWN // 2
+
+
+def readable(n_bytes: int) -> str:
+    """Write a number of bytes for people.
+
+    >>> readable(3 << 29)
+    '1.5 GiB'
+    """
+    return f"{n_bytes / 2**30:,.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / 2**20:,.1f} MiB"
+
+
+def user_cache() -> Path | None:
+    """Return ``twinwl`` in the user's cache folder, or None if the home folder is unknown.
+
+    The user's cache is ``XDG_CACHE_HOME`` or ``~/.cache``, or the equivalent of macOS and Windows.
+    """
+    xdg = os.environ.get("XDG_CACHE_HOME")
+    if xdg and Path(xdg).is_absolute():  # the specification says to pass over relative ones
+        return Path(xdg) / "twinwl"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "twinwl"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "twinwl" / "Cache"
+    return home / ".cache" / "twinwl"

@@ -21,7 +21,7 @@ from typing import Any
 import numba
 from numba import config
 
-from twinwl.user_cache import user_cache
+from twinwl.arguments import user_cache
 
 _IMPORTED = re.compile(r"^from twinwl\.([\w.]+) import", re.MULTILINE)
 _SECONDS_UNUSED = 30 * 24 * 3600

@@ -25,7 +25,6 @@ from joblib.externals.loky.backend import get_context
 
 from twinwl.arguments import NAME, checked, integer, one_of
 from twinwl.errors import TwinWLError, first_line, import_extra, shown
-from twinwl.refinement.threads import available_threads
 
 ENGINES = ("local", "ray")
 RETRIES = 3
@@ -80,6 +79,12 @@ def compile_kernels() -> None:
 
     path, ring = [(0, 1), (1, 2), (2, 3)], [(0, 1), (1, 2), (2, 3), (3, 0)]
     deduplicate(GraphBatch.from_edges([path, ring, ring]))
+
+
+def _n_processors() -> int:
+    from twinwl.refinement.colours import available_threads  # noqa: PLC0415  (loads numba)
+
+    return available_threads()
 
 
 class WorkerDiedError(Exception):
@@ -206,7 +211,7 @@ class LocalEngine(Engine):
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = available_threads() if workers is None else workers
+        self.workers = _n_processors() if workers is None else workers
         self._is_here = self.workers == 1
         self._idle: list[_Worker] = []
 
@@ -253,9 +258,11 @@ class _Worker:
         context = get_context("loky")
         self.pipe, theirs = context.Pipe()
         self.job: bytes | None = None
-        threads = str(max(1, available_threads() // workers))
+        threads = str(max(1, _n_processors() // workers))
         environment = {f"{name}_NUM_THREADS": threads for name in _THREADS}
-        self.process = context.Process(target=_work, args=(theirs,), env=environment)
+        # A daemon: an interrupt between two lines of `Engine.run` may leave a worker in no list, and this
+        # process would wait for it for ever.
+        self.process = context.Process(target=_work, args=(theirs,), env=environment, daemon=True)
         self.process.start()
         theirs.close()
 
@@ -307,7 +314,7 @@ class RayEngine(Engine):
         settings: dict[str, object] = {"address": address}
         if address is None:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent from the user's machine
-            settings = {"address": "local", "num_cpus": self._asked or available_threads()}
+            settings = {"address": "local", "num_cpus": self._asked or _n_processors()}
             settings |= {"object_store_memory": _OBJECT_STORE_BYTES, "include_dashboard": False}
         try:
             if address not in {None, "auto", "local"}:  # is it there? Ray itself would try for minutes

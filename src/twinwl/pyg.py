@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from torch_geometric.data import Batch, Data
     from torch_geometric.transforms import BaseTransform
 
-    from twinwl.arrays import Int64
+    from twinwl.arguments import Int64
     from twinwl.neural.lifted import LiftedModel
-    from twinwl.refinement.alphabet import Alphabet
+    from twinwl.refinement.colours import Alphabet
 else:
     BaseTransform = import_extra("torch_geometric.transforms", "baselines").BaseTransform
 
@@ -296,7 +296,7 @@ class AddReadout(_AddNumbers):
         return f"AddReadout({names}, hops={self.hops}, attribute={self.attribute!r})"
 
     def _numbers(self, batch: GraphBatch) -> Int64:
-        found = zip(self.keys_, self._keys(batch), strict=True)
+        found = zip(self.keys_, self._keys(batch))
         return np.array([[numbers.get(key, -1) for key in keys] for numbers, keys in found], np.int64).T
 
     def _keys(self, batch: GraphBatch) -> list[list[bytes]]:

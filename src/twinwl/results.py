@@ -1,10 +1,8 @@
 """The classes of results that functions of twinwl return, and the store of an evaluation."""
 
-from twinwl.evaluation.audit import Audit
-from twinwl.evaluation.ceiling import Ceiling
+from twinwl.evaluation.audit import Audit, Ceiling
 from twinwl.evaluation.power import Power
-from twinwl.evaluation.result import Evaluation, PairedComparison, Summary
-from twinwl.evaluation.store import ResultStore, Row
+from twinwl.evaluation.result import Evaluation, PairedComparison, ResultStore, Row, Summary
 from twinwl.isomorphism.comparison import Comparison
 from twinwl.isomorphism.deduplication import Deduplication
 

@@ -54,10 +54,19 @@ def aligned(table: list[list[str]]) -> str:
     return "\n".join(
         "  ".join(
             cell.rjust(width) if column else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            for column, (cell, width) in enumerate(zip(row, widths))
         ).rstrip()
         for row in table
     )
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and a noun, in the plural if needed.
+
+    >>> counted(1, "node"), counted(1200, "edge")
+    ('1 node', '1,200 edges')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def say(

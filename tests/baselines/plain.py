@@ -12,10 +12,10 @@ from torch_geometric.nn import dense_diff_pool, global_add_pool, global_max_pool
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.nn.pool.select.topk import topk
 
-from twinwl.arrays import ranges
+from twinwl.arguments import ranges
 from twinwl.baselines.gnn import with_auxiliary_loss
 from twinwl.baselines.higher_order import node_sets
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.identities import rooted_subgraphs
 
 
 def sum_by(rows, place, n_places):

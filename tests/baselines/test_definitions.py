@@ -10,7 +10,7 @@ import torch
 from tests.baselines.rows import row
 from tests.networks import in_double
 from twinwl import GraphBatch
-from twinwl.neural.devices import seeded
+from twinwl.neural.training import seeded
 
 GRAPH = nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3), (5, 6)])
 LABELS = [0, 1, 0, 1, 1, 0, 1]

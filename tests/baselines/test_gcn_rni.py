@@ -7,7 +7,7 @@ from tests.networks import in_double
 from twinwl import GraphBatch
 from twinwl.datasets.generators import worked_example
 from twinwl.graphs.batch import concatenate
-from twinwl.neural.devices import seeded
+from twinwl.neural.training import seeded
 
 DRAWS = 4000
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from tests.stwin.grakel_oracle import grakel_graphs, grakel_kernel
-from twinwl import GraphBatch, TwinWLError, memory
+from twinwl import GraphBatch, TwinWLError, arguments
 from twinwl.baselines.kernels import DeepGraphKernelSVC, ShortestPathSVC, WLOptimalAssignmentSVC, WLSubtreeSVC
 from twinwl.datasets.generators import twins
 from twinwl.models.base import NotFittedTwinError
@@ -128,7 +128,7 @@ def test_labels_are_told_apart_by_kind():
 
 def test_kernel_matrices_that_do_not_fit_are_refused_before_any_work(molecules, monkeypatch):
     graphs, y = molecules
-    monkeypatch.setattr(memory, "_half_of_memory", lambda: 10_000)
+    monkeypatch.setattr(arguments, "_half_of_memory", lambda: 10_000)
     with pytest.raises(
         TwinWLError, match=r"24 training graphs, 3 matrices of all pairs, needs about .*nystroem"
     ):

@@ -11,8 +11,7 @@ from tests.baselines import plain
 from tests.baselines.rows import row
 from tests.networks import in_double
 from twinwl import GraphBatch
-from twinwl.neural.devices import seeded
-from twinwl.neural.training import train
+from twinwl.neural.training import seeded, train
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 

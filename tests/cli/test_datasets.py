@@ -76,7 +76,7 @@ def test_listed_sizes_of_sets_made_in_code_are_true():
 
 def test_card_and_statistics_of_a_real_set():
     if REAL is None or not (REAL / "MUTAG.zip").is_file():
-        pytest.skip("MUTAG.zip is not at hand")
+        pytest.skip("MUTAG.zip was not found")
     shown = run("MUTAG", "--data-dir", REAL)
     assert "188 in 2 classes (-1: 63, 1: 125)" in shown
     assert "3,371, 10 to 28 (median 17.5, mean 17.93) per graph; 0 isolated" in shown

@@ -10,11 +10,11 @@ import pytest
 
 from twinwl.cli.options import CHOICES
 from twinwl.engines import ENGINES
-from twinwl.evaluation.metrics import TASKS
 from twinwl.graphs.molecules import ATOM_LABELLINGS, LADDER
 from twinwl.isomorphism.readouts import READOUTS
 from twinwl.models.features import KINDS
 from twinwl.models.svc import STwinSVC
+from twinwl.models.targets import TASKS
 from twinwl.refinement.colours import INITIALS
 
 HEAVY = ("sklearn", "torch", "numba", "rdkit", "torch_geometric", "scipy", "networkx", "igraph")

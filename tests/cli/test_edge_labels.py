@@ -172,6 +172,7 @@ def test_evaluate_names_the_inputs_in_its_files(tu, tmp_path):
 def test_evaluate_says_where_compared_methods_have_different_inputs(capsys):
     def result(*inputs):
         common = {"config": {}, "seed": 0, "metrics": ["accuracy"], "curves": {}, "n_leaked": 0}
+        common["validation_score"] = None
         rows = [{**common, "fold": fold, "scores": {"accuracy": 0.5 + fold / 4}} for fold in range(2)]
         return Evaluation("DATA", "m", "fair", "accuracy", [{**row, "inputs": list(inputs)} for row in rows])
 

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from twinwl.cli.app import app
-from twinwl.evaluation.store import ResultStore
+from twinwl.evaluation.result import ResultStore
 
 runner = CliRunner()
 TREE = "sklearn.dummy:DummyClassifier"
@@ -109,9 +109,7 @@ def test_published_splits_are_looked_for_in_the_folder_of_data(tmp_path, monkeyp
 
 
 def test_json_has_null_where_a_metric_is_undefined(monkeypatch):
-    monkeypatch.setattr(
-        "twinwl.evaluation.metrics.TaskAnswers.measure", lambda _answers, names: {names[0]: 0.5}
-    )
+    monkeypatch.setattr("twinwl.models.metrics.TaskAnswers.measure", lambda _answers, names: {names[0]: 0.5})
     done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "2", "--json")
     (result,) = json.loads(done.stdout)
     assert result["task"] == "classification"

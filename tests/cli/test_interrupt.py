@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from twinwl import GraphBatch, STwinVectorizer, graph_hashes
 from twinwl.cli.app import app, main
-from twinwl.files.atomic import atomic_write
+from twinwl.files.storage import atomic_write
 from twinwl.refinement import identities
 
 def tell(run):

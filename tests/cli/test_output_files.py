@@ -7,7 +7,7 @@ import pytest
 
 from twinwl.cli.output import MODELS, PICTURES, STORES, check_ending, check_output, written
 from twinwl.errors import MissingExtraError, TwinWLError
-from twinwl.files.tables import TABLE_ENDINGS
+from twinwl.files.storage import TABLE_ENDINGS
 
 
 def test_what_cannot_be_written_is_refused_early(tmp_path):

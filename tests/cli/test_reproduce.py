@@ -12,7 +12,7 @@ import twinwl as tw
 from tests.reproduction.stored_results import cell_rows
 from twinwl.cli.app import app
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.store import ResultStore
+from twinwl.evaluation.result import ResultStore
 
 BASE = [0.80, 0.82, 0.81, 0.79, 0.83, 0.80, 0.81, 0.82, 0.78, 0.80]
 
@@ -60,6 +60,11 @@ def test_figures_are_drawn_without_data_as_far_as_possible(tmp_path, capsys):
     main(["figures", "--figures", "drawn"])
     assert len(list((tmp_path / "drawn").glob("*.svg"))) == 2
     assert "Mutagenicity is not there" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_said_so(tmp_path, capsys):
+    assert main(["figures", "--time-budget", "0", "--report", str(tmp_path / "no" / "report.html")]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
 
 
 def test_a_broken_line_in_the_store_is_reported_and_skipped(tmp_path):

@@ -60,7 +60,7 @@ def test_a_job_of_a_few_seconds_starts_no_process_unless_it_is_told_to(small, tm
         raise StartError
 
     monkeypatch.setattr("twinwl.engines._Worker", refuse)
-    monkeypatch.setattr("twinwl.engines.available_threads", lambda: 2)
+    monkeypatch.setattr("twinwl.engines._n_processors", lambda: 2)
     small.dedup(tmp_path / "here")
     with pytest.raises(StartError):
         small.dedup(tmp_path / "there", workers=2)

@@ -8,8 +8,7 @@ from scipy import sparse
 
 import twinwl as tw
 from tests.corpus.graphs import shards_of
-from twinwl.corpus.features import read_features
-from twinwl.corpus.models import held_by_key, targets_in
+from twinwl.corpus.models import held_by_key, read_features, targets_in
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from tests.batch_equality import assert_same_graphs
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.datasets.catalogue import parsed
 from twinwl.datasets.dataset import Dataset, RowError
+from twinwl.datasets.records import parsed
 from twinwl.errors import TwinWLWarning
-from twinwl.files import cache
 from twinwl.files.model_files import from_json, restore, to_json
 
 TINY = Dataset("tiny", GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]]), np.array([1, -1]))
@@ -172,7 +171,7 @@ def test_full_disk_warns_and_the_data_is_there(file, monkeypatch):
     def full(*_args, **_kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache.np, "savez", full)
+    monkeypatch.setattr(np, "savez", full)
     with pytest.warns(TwinWLWarning, match="No space left on device"):
         assert_same_graphs(parsed(file, "tu", Parser()).graphs, TINY.graphs)
 

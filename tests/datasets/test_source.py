@@ -11,9 +11,9 @@ import pytest
 from tests.batch_equality import assert_same_graphs
 from twinwl import load_dataset
 from twinwl.datasets.catalogue import known_names
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.errors import TwinWLError, TwinWLWarning
-from twinwl.files import cache
+from twinwl.files import storage
 
 PAPER_NAMES = {"MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109", "PROTEINS", "ENZYMES", "DD"}
 SOCIAL_NAMES = {"IMDB-BINARY", "IMDB-MULTI", "REDDIT-BINARY", "COLLAB"}
@@ -192,7 +192,7 @@ def test_full_disk_loses_nothing_but_speed(tmp_path, tiny_zip, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     (tmp_path / "BZR.zip").write_bytes(tiny_zip("BZR"))
-    monkeypatch.setattr(cache.np, "savez", full)
+    monkeypatch.setattr(np, "savez", full)
     with pytest.warns(TwinWLWarning, match="No space left on device"):
         assert len(load_dataset("BZR", tmp_path)) == 3
 
@@ -202,7 +202,7 @@ def test_read_only_cache_is_passed_over(tmp_path, tiny_zip, monkeypatch):
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.warns(TwinWLWarning, match="could not write to the cache"):
         assert len(load_dataset("BZR", tmp_path)) == 3
-    monkeypatch.setattr(cache, "atomic_write", _forbidden)
+    monkeypatch.setattr(storage, "atomic_write", _forbidden)
     (tmp_path / "cache").unlink()
     assert len(load_dataset("BZR", tmp_path)) == 3
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from twinwl.datasets import text_files
+from twinwl.datasets import formats
 from twinwl.datasets.source import ReadOptions, load_dataset, read_one
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
@@ -318,7 +318,7 @@ def test_a_file_that_does_not_say_what_it_holds(tmp_path, name, said):
 def test_a_file_too_large_to_parse_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.edges"
     path.write_text("a b\n" * 100)
-    monkeypatch.setattr(text_files, "MAX_BYTES", 50)
+    monkeypatch.setattr(formats, "MAX_BYTES", 50)
     with pytest.raises(GraphInputError, match="too large"):
         read_one(path, ReadOptions())
 
@@ -326,6 +326,6 @@ def test_a_file_too_large_to_parse_is_refused(tmp_path, monkeypatch):
 def test_an_endless_line_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.g6"
     path.write_text("?" * 100)
-    monkeypatch.setattr(text_files, "MAX_LINE", 50)
+    monkeypatch.setattr(formats, "MAX_LINE", 50)
     with pytest.raises(GraphInputError, match="line 1: longer"):
         read_one(path, ReadOptions())

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from twinwl.datasets.suites import SUITES, PairSuite, load_suite
+from twinwl.datasets.generators import SUITES, PairSuite, load_suite
 from twinwl.errors import TwinWLError
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.deduplication import wl_groups

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import twinwl as tw
-from twinwl.datasets.targets import as_targets, known_cells, usable_targets
+from twinwl.datasets.dataset import as_targets, known_cells, usable_targets
 
 MISSING = ["#N/A", "N/A", "NA", "null", "None", "-", "?", "n.d.", "N.D.", "NaN", "", " ", None, float("nan")]
 CLASSES = ["high", "low"] * 3

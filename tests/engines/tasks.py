@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from twinwl.errors import GraphInputError, TwinWLError
-from twinwl.files.atomic import written
+from twinwl.files.storage import written
 
 
 def square(number, offset=0):

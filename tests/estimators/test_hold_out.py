@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.hold_out import hold_out, hold_out_scaffolds, scaffolds_of
+from twinwl.models.calibration import hold_out, hold_out_scaffolds, scaffolds_of
 
 
 @given(st.lists(st.integers(2, 60), min_size=2, max_size=4), st.floats(0.05, 0.5), st.integers(0, 99))

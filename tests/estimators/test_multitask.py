@@ -10,7 +10,7 @@ import twinwl as tw
 from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
 from twinwl.models import svc
-from twinwl.models.hold_out import rarest_classes
+from twinwl.models.calibration import rarest_classes
 from twinwl.models.targets import read_targets
 
 NAN = np.nan

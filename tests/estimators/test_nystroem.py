@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 import twinwl as tw
 from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
-from twinwl import memory
+from twinwl import arguments
 from twinwl.models.similarity import BASES
 from twinwl.models.svm import LandmarkSVM, inner_folds
 from twinwl.models.targets import TargetColumn
@@ -171,7 +171,7 @@ def test_wrong_values_are_named(kind, wrong, named):
 
 def test_memory_is_that_of_the_landmarks(monkeypatch):
     graphs, y = noisy(400)
-    monkeypatch.setattr(memory, "_half_of_memory", lambda: 3 << 20)
+    monkeypatch.setattr(arguments, "_half_of_memory", lambda: 3 << 20)
     with pytest.raises(tw.TwinWLError, match="kernel_approximation='nystroem', STwinClassifier or fewer"):
         tw.STwinSVC().fit(graphs, y)
     approximate(n_iter=1, C=1.0, n_components=50).fit(graphs, y)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
 from twinwl.models import svm
-from twinwl.models.metrics import predicted_codes
+from twinwl.models.calibration import predicted_codes
 from twinwl.models.svm import Problem, solve
 from twinwl.models.targets import TargetColumn
 

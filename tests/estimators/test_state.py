@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twinwl.errors import TwinWLError
-from twinwl.files.legacy import upgraded
-from twinwl.files.model_files import from_json, restore, to_json
+from twinwl.files.model_files import from_json, restore, to_json, upgraded
 from twinwl.graphs.labels import Label
 from twinwl.models.calibration import ClassHead, head_from_state, head_to_state
 

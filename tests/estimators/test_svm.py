@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from twinwl.models.calibration import Calibration
-from twinwl.models.metrics import predicted_codes
+from twinwl.models.calibration import Calibration, predicted_codes
+from twinwl.models.metrics import score_column
 from twinwl.models.svm import Choice, SupportVectors, inner_folds, kernel_svm, select_svms
 from twinwl.models.targets import TargetColumn
 
@@ -59,13 +59,13 @@ def _literal_choice(kernels, choice, Cs):
             Cs, choice.svm.held_out(kernel, choice.targets, Cs, choice.folds, None), strict=True
         )
     ]
-    best = max(choice.targets.score(decisions, choice.scoring) for *_, decisions in tried)
-    leaders = [one for one in tried if choice.targets.score(one[2], choice.scoring) == best]
+    best = max(score_column(choice.targets, decisions, choice.scoring) for *_, decisions in tried)
+    leaders = [one for one in tried if score_column(choice.targets, one[2], choice.scoring) == best]
     chosen = leaders[0]
     for one in leaders[1:]:
         same_class_for_all = len(set(predicted_codes(chosen[2]).tolist())) == 1
-        if same_class_for_all and choice.targets.score(one[2], "roc_auc") > choice.targets.score(
-            chosen[2], "roc_auc"
+        if same_class_for_all and score_column(choice.targets, one[2], "roc_auc") > score_column(
+            choice.targets, chosen[2], "roc_auc"
         ):
             chosen = one
     return chosen[:2]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from twinwl import GraphBatch, STwinSVC, TwinWLError
-from twinwl.models.metrics import positive_class
+from twinwl.models.metrics import positive_class, score_column
 from twinwl.models.targets import TargetColumn
 
 PATHS = [[(node, node + 1) for node in range(size)] for size in range(2, 8)]
@@ -87,4 +87,6 @@ def test_choices_by_average_precision_are_about_the_positive_class():
     decisions = np.array([-3.0, -1.0, -2.0, 1.0])
     named = TargetColumn.read(["active", "inactive", "inactive", "inactive"], 4, None, None, None)
     coded = TargetColumn.read([1, 0, 0, 0], 4, None, None, None)
-    assert named.score(decisions, "average_precision") == coded.score(-decisions, "average_precision")
+    assert score_column(named, decisions, "average_precision") == score_column(
+        coded, -decisions, "average_precision"
+    )

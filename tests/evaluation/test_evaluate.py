@@ -21,9 +21,8 @@ import twinwl as tw
 from twinwl import TwinWLError
 from twinwl.evaluation.evaluate import FoldRequest, Unit, run_fold
 from twinwl.evaluation.methods import resolve
-from twinwl.evaluation.result import Evaluation
+from twinwl.evaluation.result import Evaluation, ResultStore, key_of
 from twinwl.evaluation.splits import Fold, make_folds
-from twinwl.evaluation.store import ResultStore, key_of
 from twinwl.models.metrics import names_for
 
 

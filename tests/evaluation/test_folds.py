@@ -78,7 +78,7 @@ def test_impossible_number_of_folds(n_folds):
 
 
 def test_class_too_small_for_the_folds_is_named():
-    with pytest.raises(TwinWLError, match=r"class 'rare' has 3 graphs.*use 3 folds"):
+    with pytest.raises(TwinWLError, match=r"class 'rare' has 3 graphs, too few.*use fewer folds"):
         make_folds(np.array(["common"] * 50 + ["rare"] * 3), n_folds=10)
 
 

@@ -16,8 +16,7 @@ from twinwl import TwinWLError
 from twinwl.errors import TwinWLWarning
 from twinwl.evaluation.evaluate import Unit, inputs_of
 from twinwl.evaluation.methods import METHODS, resolve
-from twinwl.evaluation.result import Evaluation
-from twinwl.evaluation.store import ResultStore
+from twinwl.evaluation.result import Evaluation, ResultStore
 
 N_GRAPHS = 16
 Y = np.arange(N_GRAPHS) % 2

@@ -4,8 +4,7 @@ from scipy import stats
 from sklearn import metrics as judge
 
 from twinwl import TwinWLError
-from twinwl.evaluation.metrics import answers_of, check_metrics, figures
-from twinwl.models.metrics import METRICS, Answers, measure, names_for
+from twinwl.models.metrics import METRICS, Answers, answers_of, check_metrics, figures, measure, names_for
 
 CLASSES = names_for("classification")
 NUMBERS = names_for("regression")

@@ -12,8 +12,8 @@ import twinwl as tw
 from tests.conftest import data_folder
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.power import PUBLISHED, PairScore, Power, as_value
+from twinwl.report.audit_page import power_page
 from twinwl.report.page import results_html
-from twinwl.report.power_page import power_page
 
 HEXAGON, TRIANGLES = nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3))
 ROOK, SHRIKHANDE = (graph.to_networkx()[0] for graph in tw.load_dataset("SRG-16-6-2-2", n_copies=1).graphs)
@@ -310,7 +310,7 @@ def test_published_figures_add_up_and_have_a_source():
 
 
 def test_page_of_brec_shows_published_figures_with_their_source():
-    from twinwl.datasets.suites import BREC_PARTS  # noqa: PLC0415
+    from twinwl.datasets.generators import BREC_PARTS  # noqa: PLC0415
 
     numbered = [(name, pair) for name, part in BREC_PARTS.items() for pair in range(part.n_pairs)]
     scores = [
@@ -327,7 +327,7 @@ def test_page_of_brec_shows_published_figures_with_their_source():
 def test_sizes_on_the_first_pairs_of_brec():
     folder = data_folder()
     if folder is None or not (folder / "BREC.zip").is_file():
-        pytest.skip("BREC.zip is not at hand; set TWINWL_DATA to the folder that holds it")
+        pytest.skip("BREC.zip was not found; set TWINWL_DATA to the folder that holds it")
     found = tw.power(
         {"size": "size", "rooted-wl": "rooted-wl"}, "brec", categories="basic", copies=1, data_dir=folder
     )

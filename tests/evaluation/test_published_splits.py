@@ -17,7 +17,7 @@ def archive():
     folder = data_folder()
     path = None if folder is None else folder / "gnn_comparison_splits.zip"
     if path is None or not path.is_file():
-        pytest.skip("gnn_comparison_splits.zip is not at hand")
+        pytest.skip("gnn_comparison_splits.zip was not found")
     return path
 
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import twinwl as tw
-from twinwl.evaluation.metrics import Task
 from twinwl.evaluation.predictions import fit, new_model
+from twinwl.models.targets import Task
 
 TWINS = tw.load_dataset("TWINS", n_pairs=10)
 RESULTS = {

@@ -10,7 +10,7 @@ import pytest
 
 from twinwl import TwinWLError
 from twinwl.errors import TwinWLWarning
-from twinwl.evaluation.store import FORMAT, ResultStore, row_key
+from twinwl.evaluation.result import FORMAT, ResultStore, row_key
 
 
 def result(fold, /, **changes):
@@ -124,7 +124,7 @@ def test_a_full_disk_loses_nothing(store, monkeypatch):
     def full(_descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("twinwl.evaluation.store.os.fsync", full)
+    monkeypatch.setattr("twinwl.evaluation.result.os.fsync", full)
     with pytest.raises(TwinWLError, match="No space left"):
         store.append(result(1))
     monkeypatch.undo()
@@ -141,7 +141,7 @@ def test_not_a_number_cannot_enter(store):
 
 HOLDER = """
 import sys
-from twinwl.evaluation.store import ResultStore
+from twinwl.evaluation.result import ResultStore
 with ResultStore(sys.argv[1]).held():
     print("holding", flush=True)
     sys.stdin.readline()

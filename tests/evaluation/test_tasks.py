@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from twinwl import TwinWLError
-from twinwl.evaluation.metrics import task_of
+from twinwl.models.targets import task_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from twinwl.files.atomic import atomic_write
+from twinwl.files.storage import atomic_write
 
 
 def test_content_is_there_after_the_block(tmp_path):

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from twinwl.errors import TwinWLError, TwinWLWarning
-from twinwl.files import cache
-from twinwl.files.cache import cache_folder, file_digest, read_arrays, write_arrays
+from twinwl.files.storage import cache_folder, file_digest, read_arrays, write_arrays
 
 KEY = "ab" * 32
 ARRAYS = {"small": np.arange(5, dtype=np.int32), "matrix": np.eye(3)}
@@ -83,7 +82,7 @@ def test_full_disk_is_a_warning_and_leaves_nothing_behind(own_cache, monkeypatch
         stream.write(b"PK")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(cache.np, "savez", full)
+    monkeypatch.setattr(np, "savez", full)
     with pytest.warns(TwinWLWarning, match="No space left on device.*TWINWL_CACHE"):
         assert not write_arrays(KEY, ARRAYS)
     assert [path for path in own_cache.rglob("*") if path.is_file()] == []

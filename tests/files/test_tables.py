@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from twinwl.errors import TwinWLError
-from twinwl.files.tables import TABLE_ENDINGS, plain_cell, table_bytes
+from twinwl.files.storage import TABLE_ENDINGS, plain_cell, table_bytes
 
 TABLE = {
     "index": [0, 2],

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinwl.arguments import MAX_ITEMS
-from twinwl.arrays import graph_of_node
+from twinwl.arguments import MAX_ITEMS, graph_of_node
 from twinwl.errors import GraphInputError, TwinWLWarning
 from twinwl.graphs.building import assemble
 

@@ -158,7 +158,7 @@ def test_processes_change_nothing():
 def test_groups_of_real_molecules_are_those_of_canonical_smiles(name, flat, stereo):
     folder = data_folder()
     if folder is None or not (folder / "moleculenet_csv.zip").is_file():
-        pytest.skip("moleculenet_csv.zip is not at hand")
+        pytest.skip("moleculenet_csv.zip was not found")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TwinWLWarning)  # four molecules cannot be read
         fine, coarse = (load_dataset(name, folder, atoms=atoms) for atoms in ("stereo", "constitution"))

@@ -18,7 +18,7 @@ def test_too_many_steps_are_refused_with_what_they_would_take():
 
 
 def test_too_much_memory_is_refused_with_its_amount(monkeypatch):
-    monkeypatch.setattr("twinwl.memory._half_of_memory", lambda: 1 << 20)
+    monkeypatch.setattr("twinwl.arguments._half_of_memory", lambda: 1 << 20)
     with pytest.raises(TwinWLError, match=r"up to 200 nodes needs about 2\.4 MiB, more than the 1\.0 MiB"):
         check_cost(["rooted-fwl2"], np.array([5, 200], np.int32))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import twinwl as tw
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.refinement.colours import refine
 
 

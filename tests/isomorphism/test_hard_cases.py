@@ -16,7 +16,7 @@ from tests.isomorphism.known_graphs import (
     shrikhande,
     two_triangles,
 )
-from twinwl.datasets.suites import load_suite
+from twinwl.datasets.generators import load_suite
 from twinwl.isomorphism.readouts import READOUTS
 
 SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
@@ -61,7 +61,7 @@ def test_power_grows_along_the_ladder_on_brec():
     # Every twentieth pair; TWINWL_EXHAUSTIVE=1 takes all 400.
     folder = data_folder()
     if folder is None or not (folder / "BREC.zip").is_file():
-        pytest.skip("BREC.zip is not at hand; set TWINWL_DATA to the folder that holds it")
+        pytest.skip("BREC.zip was not found; set TWINWL_DATA to the folder that holds it")
     brec = load_suite("brec", folder)
     chosen = range(400) if os.environ.get("TWINWL_EXHAUSTIVE") else range(3, 400, 20)
     told_apart = {

@@ -21,7 +21,7 @@ from tests.isomorphism.known_graphs import bicyclopentyl, decalin, two_triangles
 from tests.isomorphism.relabelling import relabelled
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.graphs.labels import label_token
 from twinwl.isomorphism import canonical, hashing
 from twinwl.isomorphism import hashing as stable_hash

@@ -10,8 +10,8 @@ import pytest
 import torch
 from scipy import sparse
 
-from twinwl.neural.devices import seeded
 from twinwl.neural.sparse import SparseAwareAdam, SparseExamples, SparseLinear
+from twinwl.neural.training import seeded
 
 COLUMNS, UNITS = 30, 5
 

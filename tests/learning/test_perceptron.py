@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from twinwl.neural.devices import seeded
 from twinwl.neural.sparse import SparseExamples
 from twinwl.neural.stwin import SparsePerceptron
+from twinwl.neural.training import seeded
 
 
 def test_gradient_at_the_input_equals_autograds():

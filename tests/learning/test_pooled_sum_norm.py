@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from twinwl.neural.network import PooledSumNorm
+from twinwl.neural.encoder import PooledSumNorm
 
 COUNTS = np.array([3, 1, 7, 2])
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from twinwl.neural.devices import seeded
 from twinwl.neural.sparse import SparseExamples, SparseLinear
+from twinwl.neural.training import seeded
 
 
 def random_rows(seed, n_rows=7, n_columns=11, density=0.3):

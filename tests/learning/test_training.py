@@ -10,8 +10,7 @@ from sklearn import metrics
 import twinwl as tw
 from twinwl.errors import TwinWLError
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, score_classes, score_numbers
-from twinwl.neural.devices import seeded
-from twinwl.neural.training import Held, _score, predict_logits, train
+from twinwl.neural.training import Held, _score, predict_logits, seeded, train
 
 
 class Points:

@@ -13,11 +13,10 @@ from tests.networks import CERTAIN, DIFFERENT, LEAST_LOSS_OF_1WL, SAME, apart, m
 from tests.ntwin.rooted_data import graph_data, row_examples
 from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, TwinWLError, TwinWLWarning, load, save
 from twinwl.datasets.generators import worked_example
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.graphs.batch import concatenate
-from twinwl.neural.encoder import NTwinEncoder
+from twinwl.neural.encoder import NTwinEncoder, NTwinInput, NTwinNetwork
 from twinwl.neural.inputs import NTwinExamples
-from twinwl.neural.network import NTwinInput, NTwinNetwork
 from twinwl.neural.training import train
 
 PATH, TRIANGLE, STAR = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (0, 2), (0, 3)]

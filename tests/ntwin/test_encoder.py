@@ -8,7 +8,7 @@ from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_dat
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinEncoder, TwinWLError
 from twinwl.datasets.generators import worked_example
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 
 HOPS = ["growing", 0, 1, 2, 3]
 MARKS = ["none", "root", "distance"]

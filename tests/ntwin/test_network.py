@@ -4,9 +4,8 @@ import torch
 from tests.ntwin.rooted_data import row_examples
 from twinwl.datasets.generators import worked_example
 from twinwl.graphs.batch import concatenate
-from twinwl.neural.encoder import NTwinEncoder
+from twinwl.neural.encoder import NTwinEncoder, NTwinNetwork, PooledSumNorm
 from twinwl.neural.inputs import NTwinExamples
-from twinwl.neural.network import NTwinNetwork, PooledSumNorm
 from twinwl.neural.sparse import SparseRows
 from twinwl.neural.training import train
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.ntwin.rooted_data import encoder_for, row_input
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.neural import quotient as quotients
 from twinwl.neural.quotient import build_quotient
 from twinwl.refinement.colours import refine
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.identities import rooted_subgraphs
 
 HOPS = st.sampled_from(["growing", 0, 1, 2, 3])
 MARKS = st.sampled_from(["none", "distance"])

@@ -10,7 +10,7 @@ from tests.networks import CERTAIN, mean_loss
 from tests.ntwin.rooted_data import assert_same_function, graph_data, row_input
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinClassifier, NTwinEncoder, NTwinRegressor, TwinWLError, TwinWLWarning
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.graphs.batch import relabelled
 from twinwl.neural import inputs, quotient
 from twinwl.neural.encoder import TwinInput

@@ -10,9 +10,8 @@ from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.generators import worked_example
-from twinwl.datasets.tu import read_tu
-from twinwl.refinement.alphabet import RoundTable
-from twinwl.refinement.colours import INITIALS, colour_round, messages_of, refine
+from twinwl.datasets.graph_files import read_tu
+from twinwl.refinement.colours import INITIALS, RoundTable, colour_round, messages_of, refine
 
 PAPER_SETS = ["MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109"]
 
@@ -181,7 +180,7 @@ def test_many_edge_labels_need_wide_items():
 def test_threads_and_blocks_do_not_change_the_result(monkeypatch):
     batch = GraphBatch.from_networkx(nx.graph_atlas_g())
     expected = refine(batch, 4, n_threads=1)
-    monkeypatch.setattr("twinwl.refinement.threads._STEPS_WORTH_A_THREAD", 10)
+    monkeypatch.setattr("twinwl.refinement.colours._STEPS_WORTH_A_THREAD", 10)
     monkeypatch.setattr("twinwl.refinement.colours._NODES_PER_BLOCK", 97)
     several = refine(batch, 4, n_threads=3)
     np.testing.assert_array_equal(several.colours, expected.colours)

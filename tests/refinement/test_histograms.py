@@ -47,7 +47,7 @@ def test_blocks_and_threads_leave_no_trace(monkeypatch, weigh_by_size):
     batch = GraphBatch.from_networkx([*nx.graph_atlas_g()[:400], nx.cycle_graph(300), nx.star_graph(200)])
     expected = rows(batch, 3, weigh_by_size=weigh_by_size)
     assert expected == oracle(batch, 3, weigh_by_size=weigh_by_size)
-    monkeypatch.setattr("twinwl.refinement.threads._STEPS_WORTH_A_THREAD", 10)
+    monkeypatch.setattr("twinwl.refinement.colours._STEPS_WORTH_A_THREAD", 10)
     monkeypatch.setattr(histograms, "_NODES_PER_BLOCK", 20)
     assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
     monkeypatch.setattr(histograms, "LARGE", 100)

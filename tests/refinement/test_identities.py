@@ -8,8 +8,8 @@ from hypothesis import given
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
-from twinwl.datasets.tu import read_tu
-from twinwl.refinement import identities, threads
+from twinwl.datasets.graph_files import read_tu
+from twinwl.refinement import colours, identities
 from twinwl.refinement.identities import representatives, rooted_sizes
 
 PAPER_SETS = ["MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109"]
@@ -116,8 +116,8 @@ def test_large_graphs_give_the_same_numbers_either_way(monkeypatch, way, make, n
     monkeypatch.setattr(identities, "_ROW_IN_STEPS", WAYS[way])
     monkeypatch.setattr(identities, "_STEPS_TO_GROUP", 0)
     monkeypatch.setattr(identities, "STEPS_PER_PIECE", 1000)
-    monkeypatch.setattr(threads, "_STEPS_WORTH_A_THREAD", 10)
-    monkeypatch.setattr(threads, "STEPS_PER_PIECE", 1000)
+    monkeypatch.setattr(colours, "_STEPS_WORTH_A_THREAD", 10)
+    monkeypatch.setattr(colours, "STEPS_PER_PIECE", 1000)
     batch = make()
     for n_iter in (1, 2, 5):
         np.testing.assert_array_equal(rooted_sizes(batch, n_iter, n_threads), oracle(batch, n_iter))

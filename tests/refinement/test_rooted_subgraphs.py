@@ -8,7 +8,7 @@ from tests.batch_equality import assert_same_graphs
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
 from twinwl.graphs.batch import validate
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.identities import rooted_subgraphs
 
 any_batches = st.booleans().flatmap(lambda directed: batches(directed=directed))
 
@@ -87,12 +87,12 @@ def test_negative_hops_are_refused():
 def test_it_does_not_matter_where_a_cut_is_interrupted(monkeypatch, most_steps):
     batch = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3), (3, 0), (1, 3)], [(0, 1), (1, 2)]])
     at_once = rooted_subgraphs(batch, 2)
-    monkeypatch.setattr("twinwl.refinement.rooted_subgraphs.STEPS_PER_PIECE", most_steps)
+    monkeypatch.setattr("twinwl.refinement.identities.STEPS_PER_PIECE", most_steps)
     for expected, in_pieces in zip(at_once, rooted_subgraphs(batch, 2), strict=True):
         assert np.array_equal(expected, in_pieces)
 
 
 def test_subgraphs_that_would_hold_too_much_are_refused(monkeypatch):
-    monkeypatch.setattr("twinwl.refinement.rooted_subgraphs.MAX_ITEMS", 5)
+    monkeypatch.setattr("twinwl.refinement.identities.MAX_ITEMS", 5)
     with pytest.raises(TwinWLError, match="more than 5 nodes together"):
         rooted_subgraphs(GraphBatch.from_edges([[(0, 1), (1, 2)]]), 2)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.datasets.tu import read_tu
-from twinwl.refinement import stable_keys
+from twinwl.datasets.graph_files import read_tu
+from twinwl.refinement import content_keys
 from twinwl.refinement.colours import refine
-from twinwl.refinement.stable_keys import stable_signatures
+from twinwl.refinement.content_keys import stable_signatures
 
 any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
     lambda kind: batches(directed=kind[0], edge_label=kind[1], node_label=kind[2])
@@ -61,7 +61,7 @@ def test_equals_oracle_on_random_sparse_graphs(directed):
 def test_work_in_pieces_leaves_no_trace(batch):
     at_once = stable_signatures(batch)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stable_keys, "STEPS_PER_PIECE", 0)
+        patch.setattr(content_keys, "STEPS_PER_PIECE", 0)
         in_pieces = stable_signatures(batch)
     for one, other in zip(at_once, in_pieces, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -4,8 +4,8 @@ import threading
 import numpy as np
 import pytest
 
-from twinwl.refinement import threads
-from twinwl.refinement.threads import available_threads, balanced_ranges, run_ranges
+from twinwl.refinement import colours
+from twinwl.refinement.colours import available_threads, balanced_ranges, run_ranges
 
 
 def test_the_environment_limits_threads(monkeypatch):
@@ -77,7 +77,7 @@ def test_what_stops_half_way_is_called_again_for_the_rest():
 
 
 def test_much_work_goes_in_pieces_even_on_one_thread(monkeypatch):
-    monkeypatch.setattr(threads, "STEPS_PER_PIECE", 100)
+    monkeypatch.setattr(colours, "STEPS_PER_PIECE", 100)
     assert len(balanced_ranges(np.arange(1001), 1)) == 10
 
 
@@ -97,4 +97,4 @@ def test_a_forked_child_gets_threads_of_its_own():
         run_ranges(lambda *_: None, [(0, 1), (1, 2)], 2)
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert threads._pool.cache_info().currsize == 1
+    assert colours._pool.cache_info().currsize == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from reproduction.reported import TABLES
+from reproduction.results import TABLES
 from reproduction.runs import COSINES, PAIRS_APART, PREDICTIONS, RUNTIMES
 
 from twinwl.evaluation.methods import METHODS

@@ -7,7 +7,7 @@ from reproduction.runs import compare_runtimes, find_ceilings, separate_pairs, t
 
 import twinwl as tw
 from twinwl.errors import TwinWLError
-from twinwl.evaluation.store import ResultStore
+from twinwl.evaluation.result import ResultStore
 
 
 @pytest.fixture(scope="module")

@@ -126,11 +126,6 @@ def test_both_pages_are_written_with_their_pictures(full_page, tmp_path):
     assert re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', html) == []
 
 
-def test_a_file_that_cannot_be_written_is_said_so(tmp_path):
-    with pytest.raises(TwinWLError, match="cannot write"):
-        Page(Results([])).write(tmp_path / "no" / "report.html", tmp_path / "RESULTS.md")
-
-
 def against(shift):
     noisy = [score + shift + 0.003 * (place % 3 - 1) for place, score in enumerate(BASE)]
     return cell_rows("NCI1", "wl-svc", BASE) + cell_rows("NCI1", "stwin-svc", noisy)

@@ -10,7 +10,7 @@ import twinwl as tw
 from twinwl.errors import TwinWLError, TwinWLWarning, warn_caller
 from twinwl.evaluation.evaluate import Unit
 from twinwl.evaluation.methods import METHODS, Method
-from twinwl.evaluation.store import ResultStore
+from twinwl.evaluation.result import ResultStore
 
 SETTINGS = Settings(grid=None, n_folds=4)
 

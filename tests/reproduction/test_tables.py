@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from reproduction.reported import PAIRS, TABLE_1, TABLE_2, TABLE_3, TABLES, TITLES
-from reproduction.runs import Cell, cells_of
+from reproduction.results import PAIRS, TABLE_1, TABLE_2, TABLE_3, TABLES, TITLES
 
 from twinwl.evaluation.methods import METHODS
 
@@ -18,8 +17,3 @@ def test_reported_figures_are_the_papers():
     assert TABLE_3["1-WL"]["NCI1"] == (4.69, 0.16)
     assert "wl-kernel" not in TABLE_1.reported("Mutagenicity")  # the paper leaves this cell empty
     assert sum(len(row.reported) for row in TABLE_1.rows) == 52
-
-
-def test_cells_of_some_methods_and_sets():
-    cells = cells_of(TABLE_1, methods=["stwin", "wl"], datasets=["MUTAG"])
-    assert cells == [Cell("MUTAG", "stwin"), Cell("MUTAG", "wl")]

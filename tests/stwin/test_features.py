@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests import naive
 from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.generators import worked_example
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.models.features import KINDS, stwin_features
 
 

@@ -14,7 +14,7 @@ from tests.stwin.grakel_oracle import grakel_graphs, grakel_kernel
 from tests.stwin.test_features import batches
 from twinwl import GraphBatch, TwinKernel, TwinWLError, TwinWLWarning
 from twinwl.datasets.generators import worked_example
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.models.features import KINDS
 from twinwl.models.similarity import BASES
 

@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from tests.stwin.test_vectorizer import molecules
-from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning, memory
-from twinwl.datasets.tu import read_tu
+from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning, arguments
+from twinwl.datasets.graph_files import read_tu
 from twinwl.models import similarity, svm
 from twinwl.models.metrics import SCORINGS
 from twinwl.models.similarity import BASES, Similarity
@@ -290,9 +290,7 @@ def test_fit_passes_at_most_thirteen_modules():
         "twinwl.arguments",
         "twinwl.errors",
         "twinwl.graphs.batch",
-        "twinwl.memory",
         "twinwl.terminal",
-        "twinwl.refinement.threads",
     }
     walk = {name for name in passed if name.startswith("twinwl.")} - foundations
     assert len(walk) <= 13
@@ -301,7 +299,7 @@ def test_fit_passes_at_most_thirteen_modules():
 @pytest.mark.parametrize(("kind", "remedy"), [(STwinSVC, "STwinClassifier"), (STwinSVR, "STwinRegressor")])
 def test_a_kernel_that_does_not_fit_is_refused_before_any_work(kind, remedy, monkeypatch):
     batch, y = noisy(400)
-    monkeypatch.setattr(memory, "_half_of_memory", lambda: 3 << 20)
+    monkeypatch.setattr(arguments, "_half_of_memory", lambda: 3 << 20)
     monkeypatch.setattr(f"{STwinSVC.__module__}.stwin_features", None)  # work would fail in another way
     with pytest.raises(
         TwinWLError, match=rf"400 training graphs.* about 3\.7 MiB, more than the 3\.0 MiB .*{remedy}"

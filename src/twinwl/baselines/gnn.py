@@ -19,22 +19,33 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import elu, embedding, linear
 
-from twinwl.arguments import DEPTH, MEMORY, WIDTH, integer, number, one_of
-from twinwl.arrays import Float32, Float64, Int32, Int64, Ints
+from twinwl.arguments import (
+    DEPTH,
+    MEMORY,
+    WIDTH,
+    Float32,
+    Float64,
+    Int32,
+    Int64,
+    Ints,
+    check_fits,
+    integer,
+    number,
+    one_of,
+)
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.memory import check_fits
 from twinwl.models.base import Constraints, RandomState, keeps_parameters
-from twinwl.neural.devices import as_tensor
+from twinwl.neural.encoder import PooledSumNorm
 from twinwl.neural.estimator import NeuralGraphClassifier
-from twinwl.neural.network import PooledSumNorm
 from twinwl.neural.rows import (
     BatchLevels,
     ColourLevels,
     Pool,
     RowLayer,
     aggregate,
+    as_tensor,
     distinct_rows,
     expanded,
     gather,
@@ -797,7 +808,7 @@ class DiffPoolNetwork(RowNetwork):
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the sums over nodes before the pooling and over clusters after it."""
         nodes, soft = x, x
-        for place, (embed, assign) in enumerate(zip(self.embed, self.assign, strict=True), start=1):
+        for place, (embed, assign) in enumerate(zip(self.embed, self.assign), start=1):
             layer = levels.level(place)
             nodes, soft = embed.mean(nodes, layer).relu(), assign.mean(soft, layer).relu()  # type: ignore[operator]
         soft = soft.softmax(dim=1)

@@ -16,8 +16,24 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn.functional import elu, linear, one_hot
 
-from twinwl.arguments import DEPTH, FLAG, MEMORY, integer, one_of
-from twinwl.arrays import Bool, Float32, Float64, Floats, Int32, Int64, Ints, UInt64, pointer, ranges
+from twinwl.arguments import (
+    DEPTH,
+    FLAG,
+    MEMORY,
+    Bool,
+    Float32,
+    Float64,
+    Floats,
+    Int32,
+    Int64,
+    Ints,
+    UInt64,
+    check_fits,
+    integer,
+    one_of,
+    pointer,
+    ranges,
+)
 from twinwl.baselines.gnn import (
     Convolution,
     GINLayers,
@@ -37,14 +53,12 @@ from twinwl.baselines.gnn import (
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
-from twinwl.memory import check_fits
 from twinwl.models.base import Constraints
-from twinwl.neural.devices import as_tensor
 from twinwl.neural.quotient import check_memory
 from twinwl.neural.readouts import PairBlock
-from twinwl.neural.rows import BatchLevels, aggregate, distinct_rows, gather, pool
-from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
-from twinwl.refinement.threads import balanced_ranges, run_ranges
+from twinwl.neural.rows import BatchLevels, aggregate, as_tensor, distinct_rows, gather, pool
+from twinwl.refinement.colours import balanced_ranges, run_ranges
+from twinwl.refinement.identities import RootedSubgraphs, rooted_subgraphs
 
 
 def _rooted_examples(
@@ -285,7 +299,7 @@ class IDGNNNetwork(RowNetwork):
         """Return the sums over the centres of all layers."""
         states, is_centre = gather(self.enter(x), levels.level(1).own), levels.marks(1) > 0
         sums = []
-        layers = zip(self.from_centre, self.from_others, self.updates, strict=True)
+        layers = zip(self.from_centre, self.from_others, self.updates)
         for number, (of_centre, of_others, update) in enumerate(layers, start=2):
             layer, centre = levels.level(number), as_tensor(is_centre, x.device)[:, None]
             messages = torch.where(centre, of_centre(states), of_others(states))
@@ -458,7 +472,7 @@ def _linked(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
         # A node that moves to another of its set leaves a key that no set has.
         place, there = find(keys(np.sort(others, axis=1)), own)
         found.append((owner[there], place[there]))
-    owner, place = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    owner, place = (np.concatenate(parts) for parts in zip(*found))
     return NodeSets(
         np.searchsorted(sets[:, 0], batch.graph_ptr),
         np.stack(inside, axis=1),

@@ -10,14 +10,29 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
-from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, ROUNDS, WIDTH, integer
-from twinwl.arrays import Float64, Int64
+from twinwl.arguments import (
+    CLASS_WEIGHT,
+    FLAG,
+    RANDOM_STATE,
+    ROUNDS,
+    WIDTH,
+    Float64,
+    Int64,
+    check_fits,
+    integer,
+)
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import GraphsLike
+from twinwl.graphs.building import GraphsLike
 from twinwl.graphs.labels import recode
-from twinwl.memory import check_fits
-from twinwl.models.base import Constraints, RandomState, graphs_of, keeps_parameters, one_seed
+from twinwl.models.base import (
+    Constraints,
+    GraphClassifier,
+    RandomState,
+    graphs_of,
+    keeps_parameters,
+    one_seed,
+)
 from twinwl.models.calibration import Calibration
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_from_sums
@@ -32,7 +47,6 @@ from twinwl.models.svm import (
     select_svms,
 )
 from twinwl.models.targets import TargetColumn
-from twinwl.models.tasks import GraphClassifier
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 _LABELS = 1 << 21  # more than the labels of any graphs whose kernel fits into memory; its cube fits 64 bits

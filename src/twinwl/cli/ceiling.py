@@ -37,7 +37,7 @@ def ceiling(
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
 
     check_source(data, reading, "needed")
-    from twinwl.evaluation.ceiling import ceiling as run  # noqa: PLC0415  (slow; only after the checks)
+    from twinwl.evaluation.audit import ceiling as run  # noqa: PLC0415  (slow; only after the checks)
 
     found = read_source(data, reading, "needed")
     result = run(

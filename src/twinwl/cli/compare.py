@@ -95,7 +95,7 @@ def compare(
         }
         say(dumps(about, default=repr))
     else:
-        for letter, part in zip("AB", pair, strict=True):
+        for letter, part in zip("AB", pair):
             say(f"{letter}  {part.names[0]}  {facts_of(part.graphs)}")
         graphs = concatenate([part.graphs.without_features() for part in pair])
         say("\n" + "\n".join(verdict_of(graphs, found)))

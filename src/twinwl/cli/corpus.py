@@ -11,7 +11,7 @@ import typer
 
 from twinwl.cli import options as o
 from twinwl.cli.options import CHOICES, add, arg, bundled, choice, encoding, opt
-from twinwl.terminal import aligned, one_line, say
+from twinwl.terminal import aligned, counted, one_line, say
 
 if TYPE_CHECKING:
     from twinwl.corpus.corpus import Corpus
@@ -96,7 +96,6 @@ def build(
     $ twinwl corpus build programs.parquet -o programs --edges-column ends
     """
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.report.page import counted  # noqa: PLC0415
 
     found = Corpus.build(
         inputs,
@@ -219,7 +218,7 @@ def _show(corpus: Corpus, data: Dataset, *, json: bool) -> None:
     rows = [
         {"id": row["id"], "nodes": row["n_nodes"], "edges": len(row["ends"]) // 2, "hash": digest}
         | {name: row[name] for name in row if name not in OWN_COLUMNS}
-        for row, digest in zip(found, hashes, strict=True)
+        for row, digest in zip(found, hashes)
     ]
     if json:
         say("\n".join(dumps(row, default=str) for row in rows))
@@ -284,7 +283,7 @@ def train(
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
     from twinwl.corpus.models import targets_in  # noqa: PLC0415
     from twinwl.errors import TwinWLError  # noqa: PLC0415
-    from twinwl.evaluation.metrics import task_of  # noqa: PLC0415
+    from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
     corpus = Corpus(folder)

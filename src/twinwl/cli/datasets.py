@@ -132,7 +132,7 @@ def _print_graphs(data: Dataset, examples: list[int]) -> None:
     width = max(24, min(64, console.width // 2 - 4))
     drawn = [Text(text_drawing(data.graphs[graph], width), no_wrap=True) for graph in examples]
     titles = [Text(title_of(data, graph)) for graph in examples]
-    panels = [Panel(text, title=title, expand=False) for text, title in zip(drawn, titles, strict=True)]
+    panels = [Panel(text, title=title, expand=False) for text, title in zip(drawn, titles)]
     console.print(Columns(panels))
 
 

@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, Reading, arg, bundled, opt, reading
-from twinwl.files.atomic import written
-from twinwl.terminal import ProgressBar, one_line, say
+from twinwl.files.storage import written
+from twinwl.terminal import ProgressBar, counted, one_line, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import RowError
@@ -129,8 +129,6 @@ def _print_summary(
     found: Deduplication, names: list[str], level: AtomLevel | None, differing: dict[AtomLevel, int]
 ) -> None:
     import numpy as np  # noqa: PLC0415
-
-    from twinwl.report.page import counted  # noqa: PLC0415
 
     n_graphs, n_groups = len(found.labels), len(found)
     spare = n_graphs - n_groups

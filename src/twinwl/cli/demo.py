@@ -18,7 +18,7 @@ from twinwl.cli.options import DataDir, opt
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Int64
+    from twinwl.arguments import Int64
     from twinwl.datasets.dataset import Dataset
     from twinwl.report.page import Block, Page
 
@@ -184,7 +184,7 @@ def _accuracies(comparison: _Comparison, data: Dataset) -> Iterator[tuple[str, f
     for fold in split_of(data, None, _FOLDS, "classification").folds(0):
         train, test = fold.training_part, fold.test
         groups = None if data.groups is None else data.groups[train]
-        for method, parameters in zip(comparison.titles, ({"features": "count"}, {}), strict=True):
+        for method, parameters in zip(comparison.titles, ({"features": "count"}, {})):
             model = getattr(twinwl, comparison.estimator)(random_state=0, edge_labels=False, **parameters)
             model.fit(data.graphs[train], data.targets[train], groups=groups)
             yield method, float(model.score(data.graphs[test], data.targets[test]))
@@ -197,7 +197,7 @@ def _figures(scores: _Scores) -> list[list[str]]:
     def figure(found: list[float]) -> str:
         return f"{100 * np.mean(found):.1f} ± {100 * np.std(found):.1f}" if found else ""
 
-    methods, datasets = (list(dict.fromkeys(names)) for names in zip(*scores, strict=True))
+    methods, datasets = (list(dict.fromkeys(names)) for names in zip(*scores))
     rows = [[method, *(figure(scores.get((method, name), [])) for name in datasets)] for method in methods]
     return [["", *datasets], *rows]
 

@@ -72,7 +72,7 @@ import typer
 
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, Reading, bundled, opt, reading
-from twinwl.files.atomic import written
+from twinwl.files.storage import written
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     check_ending(store, STORES, or_unknown=True)
     check_output(output, (*TABLES, ".tex"), inputs=(data, split))
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
-    from twinwl.evaluation.metrics import known_metrics  # noqa: PLC0415
     from twinwl.evaluation.result import check_protocol  # noqa: PLC0415
     from twinwl.evaluation.splits import groups_of, read_column  # noqa: PLC0415
+    from twinwl.models.metrics import known_metrics  # noqa: PLC0415
 
     check_protocol(protocol)
     known_metrics(metric or [])

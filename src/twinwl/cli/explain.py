@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, bundled, opt, reading
 from twinwl.errors import TwinWLError
-from twinwl.terminal import ProgressBar, say
+from twinwl.terminal import ProgressBar, counted, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
@@ -162,7 +162,6 @@ def _explain_many(
 def _print_patterns(data: Dataset, found: ExplainedGraphs) -> None:
     from twinwl.cli.output import print_table  # noqa: PLC0415
     from twinwl.report.explain import signed  # noqa: PLC0415
-    from twinwl.report.page import counted  # noqa: PLC0415
 
     noun = "graph" if data.smiles is None else "molecule"
     say(f"{data.name}  {counted(len(data), noun)}")

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli.options import OUTPUT, Data, Reading, bundled, encoding, opt, reading
 from twinwl.errors import import_extra
-from twinwl.files.atomic import written
+from twinwl.files.storage import written
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:

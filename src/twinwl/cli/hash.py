@@ -60,7 +60,7 @@ def hash_graphs(
                 edge_labels=edge_labels is not False,
                 ignore_features=ignore_attributes,
             )
-            for digest, name, row in zip(hashes, block.names, block.rows.tolist(), strict=True):
+            for digest, name, row in zip(hashes, block.names, block.rows.tolist()):
                 found = {"hash": digest, "name": name, "row": row}
                 say(dumps(found) if json else f"{digest}  {one_line(name)}")
             progress.advance(len(hashes))

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from twinwl.errors import TwinWLError, import_extra
-from twinwl.files.atomic import written
-from twinwl.files.tables import TABLE_ENDINGS, table_bytes
+from twinwl.files.storage import TABLE_ENDINGS, table_bytes, written
 from twinwl.terminal import new_console, say
 
 TABLES = TABLE_ENDINGS
@@ -156,7 +155,7 @@ def load_predictor(
     if device is not None:
         if not hasattr(model, "device"):
             raise TwinWLError(f"--device is for networks; the model is of {type(model).__name__}")
-        from twinwl.neural.devices import device_of  # noqa: PLC0415  (loads torch)
+        from twinwl.neural.training import device_of  # noqa: PLC0415  (loads torch)
 
         model.device = device_of(device).type
     tasks = model.tasks_

@@ -65,7 +65,7 @@ from twinwl.cli.options import (
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
-    from twinwl.arrays import Float64, Int64
+    from twinwl.arguments import Float64, Int64
 
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
@@ -93,7 +93,7 @@ def predict(
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
     from twinwl.cli.output import TABLES, check_output, load_predictor, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
-    from twinwl.files.tables import table_bytes  # noqa: PLC0415
+    from twinwl.files.storage import table_bytes  # noqa: PLC0415
 
     checked("--threshold", threshold, number(0, 1), None)
     checked("--confidence", confidence, number(0, 1, above=True, below=True), None)

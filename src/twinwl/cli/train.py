@@ -118,7 +118,8 @@ def train(  # noqa: PLR0917  (the options of a command)
     """Train a graph classifier or regressor and write it to a file."""
     from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
-    from twinwl.evaluation.metrics import check_positive, known_metrics, task_of  # noqa: PLC0415
+    from twinwl.models.metrics import check_positive, known_metrics  # noqa: PLC0415
+    from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, inputs=(data,), or_unknown=True)
     options = {

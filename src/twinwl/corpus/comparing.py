@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Int64, UInt64
+from twinwl.arguments import Int64, UInt64
 from twinwl.corpus.jobs import Job, Running, Task
 from twinwl.corpus.shards import (
     KEYS,
@@ -36,7 +36,7 @@ from twinwl.corpus.shards import (
     write_shard,
 )
 from twinwl.errors import TwinWLError
-from twinwl.files.atomic import written
+from twinwl.files.storage import written
 
 if TYPE_CHECKING:
     from twinwl.corpus.corpus import Corpus
@@ -66,7 +66,7 @@ def group_keys(
     files = [job.work(f"sorted-{place:05}.npy") for place in range(len(parts))]
     tasks = [
         Task(file.name, part.digest, (part, str(file)), part.stop - part.first, file)
-        for part, file in zip(parts, files, strict=True)
+        for part, file in zip(parts, files)
     ]
     entries = job.run("sort", sort_keys, tasks, (), 3)
     tasks = range_tasks(job, "groups", digest, files, sum(entry["entries"] for entry in entries))
@@ -128,7 +128,7 @@ def ranges_of(paths: Sequence[str], n_entries: int, most: int) -> list[tuple[int
             place for place in np.flatnonzero(sizes > most).tolist() if cuts[place + 1] - cuts[place] > 1
         ]
         if not large:
-            return list(zip(cuts[:-1], cuts[1:], sizes.tolist(), strict=True))
+            return list(zip(cuts[:-1], cuts[1:], sizes.tolist()))
         cuts = sorted({*cuts, *((cuts[place] + cuts[place + 1]) // 2 for place in large)})
 
 
@@ -243,7 +243,7 @@ def dedup_corpus(corpus: Corpus, output: Path, running: Running) -> None:
         grouped, counts = group_keys(job, parts)
         groups = str(job.subfolder("groups"))
         entries = job.run_shards(gather_groups, parts, (groups, grouped), 5)
-        for entry, before in zip(entries, corpus.manifest["shards"], strict=True):
+        for entry, before in zip(entries, corpus.manifest["shards"]):
             entry |= {name: before[name] for name in ("source", "first_row", "node_labels", "edge_labels")}
         job.finish(
             entries,

@@ -33,7 +33,7 @@ from twinwl.errors import (
     shown,
     warn_caller,
 )
-from twinwl.files.atomic import errors_of_writing, written
+from twinwl.files.storage import errors_of_writing, written
 from twinwl.terminal import ProgressBar
 
 try:

@@ -28,15 +28,12 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, PATH, checked, items
-from twinwl.arrays import Bool, Int64, pointer, ranges
+from twinwl.arguments import MAX_ITEMS, PATH, Bool, Int64, checked, items, pointer, ranges
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in
-from twinwl.datasets.formats import ROW_KINDS, place_of
-from twinwl.datasets.tables import END, csv_table, sdf_columns, sdf_records
-from twinwl.datasets.text_files import MAX_LINE, open_file
+from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, open_file, place_of
+from twinwl.datasets.records import END, csv_table, sdf_columns, sdf_records
 from twinwl.errors import GraphInputError, TwinWLError, first_line, import_extra, nearest, shown
-from twinwl.files.atomic import written
-from twinwl.files.cache import file_digest
+from twinwl.files.storage import file_digest, written
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import PLAUSIBLE_NODES, build
 from twinwl.graphs.labels import Coded, encode_labels
@@ -298,7 +295,7 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
     piece
         Some rows of a file.
     settings
-        As `twinwl.corpus.building.settings_for` makes them.
+        As `twinwl.corpus.corpus.settings_for` makes them.
 
     Returns
     -------
@@ -515,7 +512,7 @@ def _text_rows(piece: Piece, settings: Mapping[str, Any]) -> Rows:
             if isinstance(row, str):
                 problems[place] = row
             listed.append([None] * len(table.header) if isinstance(row, str) else row)
-        cells = dict(zip(table.header, map(list, zip(*listed, strict=True)), strict=True))
+        cells = dict(zip(table.header, map(list, zip(*listed))))
     plain = {
         name: [_utf8(cell, place, problems) for place, cell in enumerate(column)]
         for name, column in cells.items()

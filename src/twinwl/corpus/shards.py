@@ -28,12 +28,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import checked, instance
-from twinwl.arrays import Int32, Int64, UInt64, pointer
+from twinwl.arguments import Int32, Int64, UInt64, checked, instance, pointer
 from twinwl.compilation import kernel
 from twinwl.errors import GraphInputError, first_line, import_extra, shown
-from twinwl.files.atomic import written
 from twinwl.files.model_files import from_json, to_json
+from twinwl.files.storage import written
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build, check_plausible
 from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
@@ -117,7 +116,7 @@ def graph_table(
     if labelled:
         columns["edge_labels"] = _lists(counts, codes)
         metadata["edge_labels"] = to_json(list(graphs.edge_vocabulary), {}, "labels")
-    columns |= {name: np.ascontiguousarray(words) for name, words in zip(KEYS, keys.T, strict=True)}
+    columns |= {name: np.ascontiguousarray(words) for name, words in zip(KEYS, keys.T)}
     return pa.table(columns | others).replace_schema_metadata({_METADATA: json.dumps(metadata)})
 
 

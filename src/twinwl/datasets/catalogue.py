@@ -8,10 +8,8 @@ that a typo does not start a download.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import inspect
 import io
-import json
 import os
 import re
 import zipfile
@@ -24,13 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Values
 from twinwl.datasets.dataset import Card, Dataset, check_card
-from twinwl.datasets.tables import Table, csv_table
-from twinwl.datasets.text_files import ArchiveMembers, decode
-from twinwl.errors import TwinWLError, held_warnings, import_name, nearest, warn_caller
-from twinwl.files.cache import cache_folder, file_digest, read_arrays, write_arrays
-from twinwl.files.model_files import from_json, restore, to_json
+from twinwl.datasets.formats import ArchiveMembers, decode
+from twinwl.datasets.records import Table, csv_table, parsed
+from twinwl.errors import TwinWLError, import_name, nearest, warn_caller
+from twinwl.files.storage import cache_folder
 from twinwl.terminal import ProgressBar
 
 if TYPE_CHECKING:
@@ -38,7 +34,6 @@ if TYPE_CHECKING:
 
 _PAIRED = {"EXP", "CEXP"}
 _ARCHIVES = ("moleculenet_csv.zip", "moleculenet_regression_csv.zip")
-_FORMAT = 4  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
 _URL = "https://www.chrsmrrs.com/graphkerneldatasets/{name}.zip"
 _RETRIES = 2
 _TIMEOUT = (10, 60)  # seconds to connect, and between two pieces
@@ -368,42 +363,11 @@ def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str
 # ---------------------------------------------------------------------- reading
 
 
-def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
-    """Parse a file, or return the cached result, with its warnings, if the same content was parsed before.
-
-    Parameters
-    ----------
-    path
-        A file or folder; nothing is written next to it.
-    kind
-        Name of the format, and of every option that changes the result.
-    parse
-        Function that parses the file if the cache has no valid entry.
-    """
-    key = hashlib.sha256(f"{kind} {_FORMAT} {file_digest(path)}".encode()).hexdigest()
-    try:
-        arrays = read_arrays(key) or {}
-        y, text = arrays.pop("y", None), arrays.pop("json").tobytes()
-        content, tasks, messages = from_json(json.loads(text), arrays)
-        found: Dataset = replace(restore(Dataset, content), y=y, tasks=tasks)
-    except (LookupError, ValueError, TypeError):  # not there, or damaged, which is as good
-        with held_warnings() as messages:
-            found = parse()
-        kept: dict[str, Values] = {}
-        # Targets may be NaN, which files of models do not hold.
-        form = to_json((replace(found, y=None, tasks=()), found.tasks, list(messages)), kept, "data")
-        kept["json"] = np.frombuffer(json.dumps(form).encode(), np.uint8)
-        write_arrays(key, kept if found.y is None else {**kept, "y": found.y})
-    for message in messages:
-        warn_caller(message)
-    return found
-
-
 def read_tu_set(path: Path, _: ReadOptions | None = None) -> Dataset:
     """Read a TU data set from a file or folder; the files give the name."""
 
     def parse() -> Dataset:
-        content = import_name("twinwl.datasets.tu", "read_tu")(path)  # (it brings numba)
+        content = import_name("twinwl.datasets.graph_files", "read_tu")(path)  # (it brings numba)
         return Dataset(content.name, content.graphs, content.y)
 
     return _named_rows(parsed(path, "tu", parse), path)
@@ -414,7 +378,7 @@ def read_exp_set(path: Path, _: ReadOptions | None = None) -> Dataset:
 
     def parse() -> Dataset:
         name = "CEXP" if "CEXP" in path.absolute().parts else "EXP"
-        return Dataset(name, *import_name("twinwl.datasets.tu", "read_exp_text")(path))
+        return Dataset(name, *import_name("twinwl.datasets.graph_files", "read_exp_text")(path))
 
     return _named_rows(parsed(path, "exp", parse), path)
 

@@ -20,12 +20,31 @@ import numpy as np
 from twinwl.datasets import catalogue as known_sets
 from twinwl.datasets import formats
 from twinwl.datasets.catalogue import MOLECULE_SETS, is_known, molecule_table
-from twinwl.datasets.dataset import Dataset, RowError
-from twinwl.datasets.formats import FOLDER_ENDINGS, FORMATS, KNOWN, Place, ReadOptions, reader_of
-from twinwl.datasets.records import BLOCK, Record, Records, read_records, stream_records, warn_left_out
-from twinwl.datasets.tables import all_cells, csv_table, frame_table, records_of
-from twinwl.datasets.targets import Targets, as_targets, known_cells
-from twinwl.datasets.text_files import STDIN, ending_of, open_file
+from twinwl.datasets.dataset import Dataset, RowError, Targets, as_targets, known_cells
+from twinwl.datasets.formats import (
+    FOLDER_ENDINGS,
+    FORMATS,
+    KNOWN,
+    STDIN,
+    Place,
+    ReadOptions,
+    ending_of,
+    open_file,
+    reader_of,
+)
+from twinwl.datasets.records import (
+    BLOCK,
+    Record,
+    Records,
+    all_cells,
+    csv_table,
+    frame_table,
+    parsed,
+    read_records,
+    records_of,
+    stream_records,
+    warn_left_out,
+)
 from twinwl.errors import (
     GraphInputError,
     TwinWLError,
@@ -244,9 +263,7 @@ def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOpt
         version = import_extra("rdkit", "chem").__version__
         options = (what, reading.smiles_column, records.target, reading.on_error, version, reading.level)
         key = repr(("molecules", *options))
-        return replace(
-            known_sets.parsed(path, key, lambda: read_records(records, name, reading.on_error)), name=name
-        )
+        return replace(parsed(path, key, lambda: read_records(records, name, reading.on_error)), name=name)
 
     return Source(records.source, read, records)
 
@@ -469,11 +486,7 @@ def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Data
     """Return the target of each graph, from the columns of its source; None where it is missing."""
     known = known_cells(columns[target])
     cells = [known[row] for row in found.rows]
-    rows = [
-        Record(int(row), None, "", "")
-        for row, cell in zip(found.rows, cells, strict=True)
-        if cell is not None
-    ]
+    rows = [Record(int(row), None, "", "") for row, cell in zip(found.rows, cells) if cell is not None]
     present = [cell for cell in cells if cell is not None]
     values = iter(as_targets(present, target, found.name, rows).tolist())
     return [None if cell is None else next(values) for cell in cells]
@@ -620,7 +633,7 @@ def _listed_classes(folder: Path, files: list[Path]) -> dict[Path, object]:
             raise GraphInputError(f"{path}, line {line}: {cells[0]!r} is listed twice")
         if file is not None:
             class_of_file[file] = cells[1]
-    known = dict(zip(class_of_file, known_cells(class_of_file.values()), strict=True))
+    known = dict(zip(class_of_file, known_cells(class_of_file.values())))
     missing = [file for file in files if known.get(file) is None]
     if missing:
         first = missing[0].relative_to(folder).as_posix()

@@ -1,8 +1,8 @@
 """What data sets share: the same graphs, nearly the same graphs, and copies whose targets disagree.
 
-What an audit of data sets found: copies, near copies and contradictions, as records and frames.
+Predictions for a test set are scored with and without the graphs that the training data has too.
 
-Scores of predictions on a test set, with and without the graphs that the training data has too.
+The *ceiling* of a data set is how good any function of what 1-WL or a readout sees could be on it.
 """
 
 from __future__ import annotations
@@ -10,26 +10,28 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import FLAG, checked, instance, number, one_of
-from twinwl.arrays import Int64, Values
-from twinwl.datasets.dataset import Dataset
+from twinwl.arguments import FLAG, ROUNDS, Int64, Values, checked, instance, number, one_of
+from twinwl.datasets.dataset import ALL, Dataset, as_targets, known_cells
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
-from twinwl.datasets.targets import ALL, as_targets, known_cells
-from twinwl.errors import TwinWLError, setting
-from twinwl.evaluation.metrics import figures, task_of
+from twinwl.errors import TwinWLError, setting, shown, warn_caller
+from twinwl.evaluation.predictions import Predictions
 from twinwl.evaluation.result import Rendered
-from twinwl.graphs.batch import GraphBatch, concatenate
+from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
+from twinwl.graphs.building import GraphsLike
 from twinwl.graphs.molecules import LADDER
-from twinwl.isomorphism.deduplication import deduplicate
-from twinwl.models.metrics import METRICS, Answers, measure, names_for, positive_name
+from twinwl.isomorphism.deduplication import deduplicate, wl_groups
+from twinwl.isomorphism.hashing import graph_keys
+from twinwl.isomorphism.readouts import resolve
+from twinwl.models.metrics import figures, measure, positive_name
 from twinwl.models.similarity import NearGraphs
-from twinwl.terminal import ProgressBar, one_line
+from twinwl.models.targets import task_of
+from twinwl.terminal import ProgressBar, aligned, one_line
 
 if TYPE_CHECKING:
     from twinwl.report.page import Page
@@ -167,7 +169,7 @@ class Audit(Rendered):
     contradictions: list[Contradiction]
     targets_compared: bool = True
     scores: Sequence[PartScores] = ()
-    data: Sequence[Dataset] = ()
+    data: Sequence[Dataset] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -186,31 +188,15 @@ class Audit(Rendered):
                 f"{one.near:>10,}  more that are nearly the same (similarity {self.near:g} or more)\n"
             )
         n_groups = len(self.contradictions)
-        if self.targets_compared:
-            groups = f"{n_groups:,} group{'s' * (n_groups != 1)}"
-            lines.append(f"{groups} of copies ({self.level}) with different targets.")
-        else:
-            lines.append("No targets were compared; name their column with --target.")
+        compared = (
+            f"{n_groups:,} group{'s' * (n_groups != 1)} of copies ({self.level}) with different targets."
+        )
+        without = "No targets were compared; name their column with --target."
+        lines.append(compared if self.targets_compared else without)
         for part in self.scores:
             scored = figures(part.scores, list(part.scores), part.positive)
             lines.append(f"Scores, {part.part} ({part.n_graphs:,}): {scored}")
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return everything as plain dictionaries and lists."""
-        return {
-            "sizes": self.sizes,
-            "levels": self.levels,
-            "level": self.level,
-            "near": self.near,
-            "overlaps": [overlap._asdict() for overlap in self.overlaps],
-            "matches": self.to_records(),
-            "contradictions": [
-                {"level": one.level, "members": [member._asdict() for member in one.members]}
-                for one in self.contradictions
-            ],
-            "scores": [part._asdict() for part in self.scores],
-        }
 
     def to_records(self) -> list[dict[str, object]]:
         """Return one dictionary per match."""
@@ -300,13 +286,21 @@ def scores_without_overlap(
     (targets,) = tested.columns.values()
     known = [
         (row, target, place_of_row[row])
-        for row, target in zip(tested.data.rows.tolist(), targets, strict=True)
+        for row, target in zip(tested.data.rows.tolist(), targets)
         if target is not None and row in place_of_row
     ]
     if not known:
         raise TwinWLError(f"{name}: no graph has both a target and a prediction; are the rows the same?")
-    rows, truth, places = (np.array(part) for part in zip(*known, strict=True))
-    answers, names = _answers(truth, places, predictions, column)
+    rows, truth, places = (np.array(part) for part in zip(*known))
+    values = as_targets([cells[place] for place in places], column, "the predictions")
+    if task_of(truth).name == "regression":
+        found = Predictions(values.astype(np.float64))
+    else:
+        classes = np.unique([*truth.astype(str), *values.astype(str)])
+        columns = [predictions[key] for each in classes if (key := f"p_{each}") in predictions]
+        shares = np.array([[float(cells[place]) for cells in columns] for place in places])
+        found = Predictions(values, classes, shares if len(columns) == len(classes) else None)
+    answers, names = found.answers(truth.tolist())
     parts = {
         "all": np.ones(len(rows), np.bool_),
         f"without those in an earlier set ({audit.level})": ~np.isin(
@@ -319,24 +313,6 @@ def scores_without_overlap(
         PartScores(part, int(kept.sum()), measure(answers.part(kept), names) if kept.any() else {}, positive)
         for part, kept in parts.items()
     ]
-
-
-def _answers(
-    targets: Values, places: Values, predictions: Mapping[str, Sequence[Any]], column: str
-) -> tuple[Answers, list[str]]:
-    """Return the answers, and the metrics that these columns allow."""
-    predicted = as_targets([predictions[column][place] for place in places], column, "the predictions")
-    names = names_for(task := task_of(targets).name)
-    if task == "regression":
-        return Answers(targets, predicted.astype(np.float64)), names
-    truth, classes_predicted = targets.astype(str), predicted.astype(str)
-    classes = np.unique([*truth, *classes_predicted])
-    shares = [predictions.get(f"p_{each}") for each in classes.tolist()]
-    if None in shares:
-        without = [each for each in names if not METRICS[each].needs_probabilities]
-        return Answers(truth, classes_predicted), without
-    probability = np.array([[float(cells[place]) for cells in shares if cells] for place in places])
-    return Answers(truth, classes_predicted, probability, classes), names
 
 
 GRAPH = "graph"  # the only level where graphs are not molecules
@@ -426,16 +402,15 @@ def audit_sets(
         partner = {name: _partners(parts[first], parts[second]) for name, parts in copies.items()}
         with ProgressBar("searching for near copies"):
             pairs = NearGraphs(graphs[first]).pairs(graphs[second], near)
-        found = _matches(
-            sets[first], sets[second], partner, zip(*(part.tolist() for part in pairs), strict=True)
-        )
+        found = _matches(sets[first], sets[second], partner, zip(*(part.tolist() for part in pairs)))
         counts = {name: int(np.count_nonzero(partner[name] >= 0)) for name in levels}
         n_near = sum(match.same is None for match in found)
         overlaps.append(Overlap(sets[second].data.name, sets[first].data.name, counts, n_near))
         for match in found:
-            known = best.setdefault((match.set, match.row), match)
-            if _strength(match, levels) > _strength(known, levels):
-                best[match.set, match.row] = match
+            known = best.get((match.set, match.row), match)
+            best[match.set, match.row] = max(
+                known, match, key=lambda one: ((None, *levels).index(one.same), one.similarity)
+            )
     return Audit(
         {one.data.name: len(one.data) for one in sets},
         levels,
@@ -462,7 +437,7 @@ def _matches(
     """
     same: dict[int, tuple[str | None, float, int]] = {}
     for level, places in partner.items():
-        same |= {graph: (level, 1.0, int(places[graph])) for graph in np.flatnonzero(places >= 0).tolist()}
+        same |= {graph: (level, 1.0, place) for graph, place in enumerate(places.tolist()) if place >= 0}
     close: dict[int, tuple[str | None, float, int]] = {}
     for graph, other, similarity in near:
         if graph not in same and similarity > close.get(graph, (None, 0.0, 0))[1]:
@@ -471,10 +446,6 @@ def _matches(
         Match(*later.member(graph), level, similarity, *earlier.member(other))
         for graph, (level, similarity, other) in (*sorted(same.items()), *close.items())
     ]
-
-
-def _strength(match: Match, levels: tuple[str, ...]) -> tuple[int, float]:
-    return -1 if match.same is None else levels.index(match.same), match.similarity
 
 
 def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[AuditedSet]:
@@ -508,7 +479,7 @@ def _read(source: object, reading: ReadOptions) -> AuditedSet:
     plain = replace(reading, target=None)
     if isinstance(source, Dataset) and source.tasks:
         table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]
-        return AuditedSet(source, dict(zip(source.tasks, table.T.tolist(), strict=True)))
+        return AuditedSet(source, dict(zip(source.tasks, table.T.tolist())))
     columns = {} if reading.target is None or isinstance(source, Dataset) else read_columns(source, plain)
     if not columns:
         data, targets = read_with_targets(source, reading)
@@ -527,8 +498,10 @@ def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
     """Make the names of sets unique, by numbers."""
     named: dict[str, AuditedSet] = {}
     for one in sets:
-        numbered = (f"{one.data.name} ({place})" for place in itertools.count(2))
-        name = next(name for name in itertools.chain([one.data.name], numbered) if name not in named)
+        name, number = one.data.name, 1
+        while name in named:
+            number += 1
+            name = f"{one.data.name} ({number})"
         named[name] = one._replace(data=replace(one.data, name=name))
     return list(named.values())
 
@@ -576,11 +549,8 @@ def _joined(graphs: list[GraphBatch], sets: Sequence[AuditedSet]) -> GraphBatch:
 
 def _partners(earlier: Int64, later: Int64) -> Int64:
     """Return the first graph of the earlier set that has the group of each later graph, -1 for none."""
-    groups, first = np.unique(earlier, return_index=True)
-    place = np.minimum(np.searchsorted(groups, later), max(0, len(groups) - 1))
-    if not len(groups):
-        return np.full(len(later), -1)
-    return np.where(groups[place] == later, first[place], -1)
+    first = {group: graph for graph, group in reversed(list(enumerate(earlier.tolist())))}
+    return np.array([first.get(group, -1) for group in later.tolist()], np.int64)
 
 
 def _contradictions(sets: Sequence[AuditedSet], copies: Sequence[Int64], level: str) -> list[Contradiction]:
@@ -599,3 +569,230 @@ def _contradictions(sets: Sequence[AuditedSet], copies: Sequence[Int64], level: 
         for copies_of_one in members.values()
         if len({member.target for member in copies_of_one} - {None}) > 1
     ]
+
+
+WL, ISOMORPHISM = "1-WL", "isomorphism"
+
+
+class CeilingRow(NamedTuple):
+    """What any function of what a test sees could reach.
+
+    Attributes
+    ----------
+    seen_by : str
+        ``"1-WL"``, a readout, or ``"isomorphism"``: the graph as it is, but for the order of its nodes.
+    best : float
+        Highest possible accuracy, or lowest possible RMSE.
+    n_distinct : int
+        Number of groups of graphs that look different.
+    n_mixed : int
+        Graphs that look like a graph with another target.
+    n_alone : int
+        Graphs that look like no other.
+    """
+
+    seen_by: str
+    best: float
+    n_distinct: int
+    n_mixed: int
+    n_alone: int
+
+
+@dataclass(frozen=True, eq=False)
+class Ceiling(Rendered):
+    """What `ceiling` found.
+
+    Attributes
+    ----------
+    task : str
+        ``"classification"`` or ``"regression"``.
+    metric : str
+        ``"accuracy"`` or ``"rmse"``.
+    n_graphs : int
+    n_iter : int or None
+        Number of rounds.
+    baseline : float
+        Without looking at the graphs: accuracy of the largest class, RMSE of the mean.
+    rows : list of CeilingRow
+        1-WL, the readouts in the order asked for, isomorphism.
+    """
+
+    task: str
+    metric: str
+    n_graphs: int
+    n_iter: int | None
+    baseline: float
+    rows: list[CeilingRow]
+
+    def row(self, seen_by: str) -> CeilingRow:
+        """Return the row of 1-WL (``"1-WL"``), of a readout, or of ``"isomorphism"``."""
+        places = [row.seen_by for row in self.rows]
+        return self.rows[places.index(checked("seen_by", seen_by, one_of(*places)))]
+
+    @property
+    def verdict(self) -> str:
+        """Say whether seeing more than 1-WL can help at all."""
+        wl, exact = self.row(WL).best, self.row(ISOMORPHISM).best
+        low, high = self._text(wl), self._text(exact)
+        gain, unit = exact - wl, ""
+        text = f"1-WL could reach {low}, and no function of the graphs can reach more than {high}"
+        if self.task == "classification":
+            gain, unit = 100 * gain, " points"
+        else:
+            gain = -gain
+            text = f"1-WL could reach an RMSE of {low}, and no function of the graphs less than {high}"
+        if gain <= 0:
+            return f"{text}: telling more graphs apart than 1-WL does cannot help here."
+        return f"{text}: telling more graphs apart than 1-WL does can gain {gain:.3g}{unit} at most."
+
+    def to_records(self) -> list[dict[str, object]]:
+        """Return one dictionary per row."""
+        return [row._asdict() for row in self.rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {**super().to_dict(), "verdict": self.verdict}
+
+    def _bars(self) -> dict[str, float]:
+        return {row.seen_by: row.best for row in self.rows}
+
+    @property
+    def _title(self) -> str:
+        return self.verdict
+
+    def table(self) -> list[list[str]]:
+        """Return the rows as text, the header first."""
+        header = ["seen by", f"best {self.metric}", "look different", "look like another target", "alone"]
+        none = [["nothing", self._text(self.baseline), "1", f"{self.n_graphs:,}", "0"]]
+        rows = [
+            [row.seen_by, self._text(row.best), *(f"{number:,}" for number in row[2:])] for row in self.rows
+        ]
+        return [header, *none, *rows]
+
+    def _text(self, value: float) -> str:
+        return f"{100 * value:.2f} %" if self.task == "classification" else f"{value:.4g}"
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{row.seen_by}: {self._text(row.best)}" for row in self.rows)
+        return f"Ceiling({self.metric} of {self.n_graphs:,} graphs; {found})"
+
+    def __str__(self) -> str:
+        return f"{aligned(self.table())}\n{self.verdict}"
+
+
+def ceiling(
+    graphs: GraphsLike,
+    y: object,
+    readout: Any = "size",  # noqa: ANN401  (a readout of `compare`, or a list of them)
+    n_iter: int | None = None,
+    *,
+    task: str = "auto",
+    edge_labels: bool | None = None,
+    ignore_features: bool = False,
+) -> Ceiling:
+    """Return the best accuracy that any function of what 1-WL or a readout sees could have on this data.
+
+    Graphs that look alike but differ in class cannot all be right, so of each group of graphs that look alike
+    at most the most frequent class counts. Targets that are numbers have a lowest possible RMSE instead. No
+    model is trained, and no model on the same input can do better. If 1-WL has the ceiling of isomorphism, a
+    more expressive method cannot gain anything by telling more graphs apart, although it may still be easier
+    to learn with. A high ceiling says nothing about what can be learnt: graphs that look like no other can be
+    known by heart.
+
+    Parameters
+    ----------
+    graphs
+        A batch, or anything `twinwl.as_batch` accepts.
+    y : array-like, shape (n_graphs,)
+        Classes or numbers.
+    readout
+        As in `twinwl.compare`; a list gives one row for each entry (an entry that is a tuple is several
+        readouts at once). Two graphs look alike if they have equal multisets of (colour, readout) in all
+        rounds.
+    n_iter
+        Number of rounds; None runs until nothing changes, as `twinwl.graph_hash` does.
+    task
+        ``"classification"``, ``"regression"`` or ``"auto"``, which decides by the targets.
+    edge_labels
+        Whether to use edge labels, as in the estimators: None ignores them, with a warning if edges have
+        different labels; False ignores them without one.
+    ignore_features
+        Whether to ignore continuous node features; otherwise graphs with features are an error.
+
+    Returns
+    -------
+    Ceiling
+
+    Examples
+    --------
+    >>> import twinwl as tw
+    >>> data = tw.load_dataset("TWINS", n_pairs=20)
+    >>> print(tw.ceiling(data.graphs, data.y))  # doctest: +NORMALIZE_WHITESPACE
+    seen by      best accuracy  look different  look like another target  alone
+    nothing            50.00 %               1                        40      0
+    1-WL               50.00 %              20                        40      0
+    size              100.00 %              40                         0     40
+    isomorphism       100.00 %              40                         0     40
+    1-WL could reach 50.00 %, and no function of the graphs can reach more than 100.00 %: telling more graphs
+    apart than 1-WL does can gain 50 points at most.
+    """
+    n_iter = checked("n_iter", n_iter, ROUNDS, None)
+    choices = list(readout) if isinstance(readout, list) else [readout]
+    readouts = {" + ".join(part.name for part in parts): parts for parts in map(resolve, choices)}
+    data = Dataset.from_graphs(graphs, y)
+    batch, targets = labels_only(data.graphs, ignore_features=ignore_features), data.targets
+    if data.tasks:
+        raise TwinWLError(
+            f"y: got {len(data.tasks)} columns, expected one target per graph; give one of them"
+        )
+    if not len(batch):
+        raise TwinWLError("graphs: got no graphs, expected at least two")
+    if not checked("edge_labels", edge_labels, FLAG, None):
+        if edge_labels is None and batch.has_different_edge_labels:
+            warn_caller(
+                f"models ignore edge labels unless {setting(edge_labels=True)} is given, and so does their "
+                f"ceiling; {setting(edge_labels=False)} silences this"
+            )
+        batch = batch.without_edge_labels()
+    kind = task_of(targets, task).name
+    rows = []
+    with ProgressBar("grouping graphs", len(readouts) + 2) as bar:
+        for seen_by, groups in _groupings(batch, readouts, n_iter):
+            rows.append(_row(seen_by, groups, targets, kind))
+            bar.advance()
+    nothing = _row("nothing", np.zeros(len(batch), np.int64), targets, kind)
+    metric = "accuracy" if kind == "classification" else "rmse"
+    return Ceiling(kind, metric, len(batch), n_iter, nothing.best, rows)
+
+
+def _groupings(
+    batch: GraphBatch, readouts: dict[str, Any], n_iter: int | None
+) -> Iterator[tuple[str, Int64]]:
+    """Yield, for each way to look at them, the number of the group that each graph is in."""
+    yield WL, wl_groups(batch, n_iter)
+    for name, parts in readouts.items():
+        keys = graph_keys(batch, n_iter, parts)
+        yield name, np.unique(keys, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+    yield ISOMORPHISM, deduplicate(batch).labels
+
+
+def _row(seen_by: str, groups: Int64, targets: Values, task: str) -> CeilingRow:
+    """Return what can be reached where graphs of one group look alike; groups are numbered from 0."""
+    size = np.bincount(groups)
+    codes = np.unique(targets, return_inverse=True)[1].ravel()
+    (group_of_kind, _), counts = np.unique(np.stack([groups, codes]), axis=1, return_counts=True)
+    mixed = np.bincount(group_of_kind) > 1
+    if task == "classification":  # of each group its most frequent class
+        most = np.zeros_like(size)
+        np.maximum.at(most, group_of_kind, counts)
+        best = most.sum() / len(groups)
+    else:  # each group predicts its mean
+        values = targets.astype(np.float64)
+        with np.errstate(all="ignore"):
+            mean = np.bincount(groups, values) / size
+            best = np.sqrt(np.mean((values - mean[groups]) ** 2))
+        if not np.isfinite(best):
+            raise TwinWLError(
+                f"y: got {shown(values.tolist())}, expected finite numbers whose squares are finite"
+            )
+    return CeilingRow(seen_by, float(best), len(size), int(size[mixed].sum()), int((size == 1).sum()))

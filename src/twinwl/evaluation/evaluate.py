@@ -18,8 +18,19 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, one_of
-from twinwl.arrays import Bool, Int64, Values
+from twinwl.arguments import (
+    FLAG,
+    JOBS,
+    MAX_ITEMS,
+    PATH,
+    Bool,
+    Int64,
+    Values,
+    checked,
+    integer,
+    number,
+    one_of,
+)
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source
@@ -27,25 +38,20 @@ from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
 from twinwl.evaluation.methods import Config, Grid, Method, resolve
-from twinwl.evaluation.metrics import (
-    TASKS,
+from twinwl.evaluation.result import Evaluation, ResultStore, Row, check_protocol, key_of, row_key, versions
+from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_column, split_of
+from twinwl.graphs.batch import GraphBatch
+from twinwl.models.base import GraphEstimator, Precomputed, TaskEstimator
+from twinwl.models.metrics import (
+    METRICS,
     WITHOUT_COPIES,
-    Task,
     answers_of,
     check_metrics,
     check_positive,
-    known_metrics,
+    names_for,
     scorer_for,
-    suits,
-    task_of,
 )
-from twinwl.evaluation.result import Evaluation, check_protocol
-from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_column, split_of
-from twinwl.evaluation.store import ResultStore, Row, key_of, row_key, versions
-from twinwl.graphs.batch import GraphBatch
-from twinwl.models.base import GraphEstimator
-from twinwl.models.metrics import METRICS, names_for
-from twinwl.models.tasks import Precomputed, TaskEstimator
+from twinwl.models.targets import TASKS, Task, suits, task_of
 from twinwl.terminal import ProgressBar
 
 # Parameters of our estimators: the value that shows progress or warns, and the one that is silent.
@@ -110,7 +116,7 @@ def evaluate(
         The former name of ``split``; an error.
     task
         ``"classification"``, ``"regression"``, or ``"auto"``: by the method or, if it supports both, by the
-        targets (`twinwl.evaluation.metrics`). The result reports which was chosen.
+        targets (`twinwl.models.targets`). The result reports which was chosen.
     metrics
         For classes: ``"accuracy"``, ``"majority"`` (the accuracy of always predicting the most common class),
         ``"roc-auc"``, ``"average-precision"`` (PR-AUC), ``"balanced-accuracy"``, ``"mcc"``, ``"brier"``; for
@@ -163,9 +169,6 @@ def evaluate(
     ('fair', 3)
     """
     check_protocol(protocol)
-    metrics = None if metrics is None else known_metrics(metrics)
-    scoring = None if scoring is None else known_metrics([scoring], "scoring")[0]
-    task = checked("task", task, one_of("auto", *TASKS))
     edge_labels = checked("edge_labels", edge_labels, FLAG, None)
     n_folds = checked("n_folds", n_folds, integer(2, MAX_ITEMS))
     repeats = checked("repeats", repeats, integer(1, 10_000))
@@ -193,12 +196,13 @@ def evaluate(
     chosen = chosen if edge_labels is None else chosen.with_edge_labels(use=edge_labels)
     usual = names_for(found.name)
     measured = usual if metrics is None else check_metrics(metrics, found.name)
-    scored = usual[0] if scoring is None else check_metrics([scoring], found.name, "scoring")[0]
-    configs = _configs(chosen, grid, None if scoring is None else scored)
+    if scoring is not None:
+        scoring = check_metrics([scoring], found.name, "scoring")[0]
+    configs = _configs(chosen, grid, scoring)
     request = FoldRequest(
         found.name,
         measured,
-        scored,
+        scoring or usual[0],
         len(configs) > 1,
         metrics is None,
         positive,
@@ -216,12 +220,11 @@ def evaluate(
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
     """Choose the task: as requested, or else by the method, or else by the targets."""
-    if asked != "auto" or len(method.tasks) > 1:
-        return task_of(data.targets, asked, data.target, data.tasks)
-    (only,) = method.tasks
-    looks = task_of(data.targets, "auto", data.target, data.tasks)
-    fits = looks.name != only and suits(data.targets, only)
-    return Task(only, f"that is what {method.name} does") if fits else looks
+    found = task_of(data.targets, asked, data.target, data.tasks)
+    only = method.tasks[0]
+    if asked == "auto" and found.name not in method.tasks and suits(data.targets, only):
+        return Task(only, f"that is what {method.name} does")
+    return found
 
 
 def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labels: bool | None) -> Dataset:
@@ -255,11 +258,11 @@ def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
     if isinstance(dataset, tuple) and len(dataset) in {2, 3}:
         graphs, y, *groups = dataset
         return Dataset.from_graphs(graphs, y, groups=groups[0] if groups else None)  # type: ignore[arg-type]
-    if not (isinstance(dataset, (str, Path))):
-        raise TwinWLError(
-            f"dataset: got {shown(dataset)}, expected a Dataset, a name, a path or a tuple (graphs, y)"
-        )
-    return read_source(dataset, ReadOptions(), "needed")
+    if isinstance(dataset, str | Path):
+        return read_source(dataset, ReadOptions(), "needed")
+    raise TwinWLError(
+        f"dataset: got {shown(dataset)}, expected a Dataset, a name, a path or a tuple (graphs, y)"
+    )
 
 
 def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> list[Config]:
@@ -330,12 +333,13 @@ def _results(
 
 def _covers(row: Row, request: FoldRequest) -> bool:
     """Whether a stored result has everything that is needed; optional metrics may be missing."""
+    metrics = row.get("metrics", ())
     wanted = names_for(request.task)[:1] if request.optional else request.metrics
     chosen_alike = not request.choose or row.get("scoring", "accuracy") == request.scoring
-    about_positive = any(METRICS[name].of_positive for name in (*row.get("metrics", ()), request.scoring))
-    if about_positive and request.named not in {None, row.get("positive", request.last or request.named)}:
-        return False
-    return "curves" in row and chosen_alike and set(wanted) <= set(row.get("metrics", ()))
+    about_positive = any(METRICS[name].of_positive for name in (*metrics, request.scoring))
+    same_positive = request.named in {None, row.get("positive", request.last or request.named)}
+    alike = chosen_alike and (same_positive or not about_positive)
+    return "curves" in row and alike and set(wanted) <= set(metrics)
 
 
 def _run_one(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> tuple[Row, list[str]]:
@@ -550,7 +554,7 @@ def _named(y: Values, estimator: BaseEstimator, data: Dataset) -> object:
     """Return the columns of several targets by name, if the estimator knows names, for its messages."""
     if not data.tasks or not isinstance(estimator, TaskEstimator):
         return y
-    return dict(zip(data.tasks, y.T, strict=True))
+    return dict(zip(data.tasks, y.T))
 
 
 def _peak_memory() -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from twinwl.arguments import NAME, Constraint, checked, instance, items, one_of
 from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown
-from twinwl.evaluation.metrics import TASKS, Task
+from twinwl.models.targets import TASKS, Task
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -65,11 +65,11 @@ class Method:
         (('classification', 'regression'), ('classification',))
         """
         if self.estimator is None:
-            homes = zip(TASKS, (self.home, self.regressor), strict=True)
+            homes = zip(TASKS, (self.home, self.regressor))
             return tuple(task for task, home in homes if home)
         from sklearn.base import is_classifier, is_regressor  # noqa: PLC0415
 
-        kinds = zip(TASKS, (is_classifier, is_regressor), strict=True)
+        kinds = zip(TASKS, (is_classifier, is_regressor))
         return tuple(task for task, is_kind in kinds if is_kind(self.estimator)) or TASKS
 
     def for_task(self, task: Task, targets: Sequence[str] = ()) -> Method:
@@ -121,7 +121,7 @@ class Method:
             listed[name] = [checked(place, value, _WRITABLE) for value in items(place, values, "a list")]
             if not listed[name]:
                 raise TwinWLError(f"{place}: got no values, expected at least one")
-        return [dict(zip(listed, values, strict=True)) for values in product(*listed.values())]
+        return [dict(zip(listed, values)) for values in product(*listed.values())]
 
     def with_readout(self, readout: list[str]) -> Method:
         """Return the method with features that count nodes by (colour, readout).
@@ -137,8 +137,7 @@ class Method:
         if self.home not in {_STWIN, _SVC} or self.fixed.get("features", "joint") != "joint":
             known = "stwin, stwin-joint and stwin-svc"
             raise TwinWLError(f"a readout cannot be used with {self.name}, only with {known}")
-        fixed = {**self.fixed, "features": "joint", "readout": readout}
-        return replace(self, name="+".join([self.name, *readout]), fixed=fixed)
+        return self._with("+".join(["", *readout]), features="joint", readout=readout)
 
     def with_network(self, network: str) -> Method:
         """Return NTwin with another network on rooted subgraphs.
@@ -153,7 +152,7 @@ class Method:
         """
         if self.name != "ntwin":
             raise TwinWLError(f"a network cannot be chosen for {self.name}, only for ntwin")
-        return replace(self, name=f"ntwin+{network}", fixed={**self.fixed, "readout": network})
+        return self._with(f"+{network}", readout=network)
 
     def trained(self, *, refit: bool = False, device: str | None = None) -> Method:
         """Return the method, a network, refitted on all graphs once the epoch is chosen, or on a device.
@@ -166,14 +165,10 @@ class Method:
         TwinWLError
             If the method is not a network.
         """
-        given: Config = {"refit": True} if refit else {}
-        given |= {} if device is None else {"device": device}
-        known = self.build({}, 0).get_params()
-        for name in given:
-            if name not in known:
-                raise TwinWLError(f"{name} is for networks, and {self.name} is none; leave it out")
-        name = f"{self.name}+refit" if refit else self.name  # a result of its own; devices share theirs
-        return replace(self, name=name, fixed={**self.fixed, **given})
+        given = {name: value for name, value in (("refit", refit), ("device", device)) if value}
+        for name in given.keys() - self.build({}, 0).get_params():
+            raise TwinWLError(f"{name} is for networks, and {self.name} is none; leave it out")
+        return self._with("+refit" if refit else "", **given)  # a result of its own; devices share theirs
 
     def with_edge_labels(self, *, use: bool) -> Method:
         """Return the method with or without edge labels; where that changes it, its name says so.
@@ -192,8 +187,11 @@ class Method:
             known = ", ".join(other.name for other in METHODS.values() if other.regressor)
             raise TwinWLError(f"{self.name} cannot use edge labels, only {known} can; leave edge_labels out")
         changed = any(bool(params[name]) != use for name in names)
-        name = f"{self.name}+{'' if use else 'no-'}edge-labels" if changed else self.name
-        return replace(self, name=name, fixed={**self.fixed, **dict.fromkeys(names, use)})
+        suffix = f"+{'' if use else 'no-'}edge-labels" if changed else ""
+        return self._with(suffix, **dict.fromkeys(names, use))
+
+    def _with(self, suffix: str, **fixed: object) -> Method:
+        return replace(self, name=self.name + suffix, fixed={**self.fixed, **fixed})
 
     def build(self, config: Config, seed: int) -> BaseEstimator:
         """Return a new estimator of this method with a configuration and a seed."""
@@ -221,38 +219,35 @@ _WRITABLE = Constraint("values that JSON can represent: numbers, strings, boolea
 METHODS: dict[str, Method] = {}
 
 
-def register(
-    name: str,
-    home: str,
-    *,
-    fixed: Config | None = None,
-    grids: Mapping[str, Grid] | None = None,
-    version: int = 1,
-    regressor: str = "",
-) -> Method:
+def register(name: str, home: str, **options: Any) -> Method:  # noqa: ANN401
     """Add a method by name: one line in the table below, or in a user's own code.
 
-    ``home`` is its classifier and ``regressor`` its regressor; one of them may be empty.
+    Parameters
+    ----------
+    name
+        Name of the method.
+    home
+        Its classifier, ``"module:Class"``; empty if it is a regressor only.
+    **options
+        ``fixed``, ``grids``, ``version`` and ``regressor``, as for `Method`.
 
     >>> _ = register("mine", "sklearn.dummy:DummyClassifier")
     >>> METHODS.pop("mine").home
     'sklearn.dummy:DummyClassifier'
     """
-    METHODS[name] = Method(name, home, fixed or {}, grids or {}, version, regressor=regressor)
+    METHODS[name] = Method(name, home, **options)
     return METHODS[name]
 
 
-def method(
-    name: str, *, fixed: Config | None = None, grids: Mapping[str, Grid] | None = None, version: int = 1
-) -> Callable[[EstimatorClass], EstimatorClass]:
+def method(name: str, **options: Any) -> Callable[[EstimatorClass], EstimatorClass]:  # noqa: ANN401
     """Register a class as a method; used as a decorator.
 
     Parameters
     ----------
     name
         Name of the method, also on the command line if its module is imported.
-    fixed, grids, version
-        As for `Method`.
+    **options
+        ``fixed``, ``grids`` and ``version``, as for `Method`.
 
     >>> from sklearn.dummy import DummyClassifier
     >>> @method("guess", grids={"compact": {"strategy": ["prior", "uniform"]}})
@@ -265,88 +260,72 @@ def method(
     def add(estimator_class: EstimatorClass) -> EstimatorClass:
         home = f"{estimator_class.__module__}:{estimator_class.__qualname__}"
         # In hand, not by path: a class of a notebook or a script cannot be imported by other processes.
-        METHODS[name] = Method(name, home, fixed or {}, grids or {}, version, estimator_class())
+        register(name, home, estimator=estimator_class(), **options)
         return estimator_class
 
     return add
 
 
-_STWIN = "twinwl.neural.stwin:STwinClassifier"
-_SVC, _SVR = "twinwl.models.svc:STwinSVC", "twinwl.models.svc:STwinSVR"
-_STWIN_NUMBERS = "twinwl.neural.stwin:STwinRegressor"
-_NTWIN = "twinwl.neural.ntwin:NTwinClassifier"
-_NTWIN_NUMBERS = "twinwl.neural.ntwin:NTwinRegressor"
-
-
-def _grids(compact: Grid, paper: Grid) -> dict[str, Grid]:
-    return {"compact": compact, "paper": paper}
-
-
-def _baseline(
-    name: str, home: str, compact: Grid, paper: Grid, fixed: Config | None = None, version: int = 1
-) -> None:
-    register(name, f"twinwl.baselines.{home}", fixed=fixed, grids=_grids(compact, paper), version=version)
-
-
-# The grids are a compact one for two cores and that of section 5 of the paper, empty if it states none.
-# Kernels choose C, and WL kernels also the number of rounds, inside each training part: they need no grid.
+_STWIN, _SVC = "twinwl.neural.stwin:STwinClassifier", "twinwl.models.svc:STwinSVC"
+_KERNELS, _GNN, _HIGHER = (f"twinwl.baselines.{module}:" for module in ("kernels", "gnn", "higher_order"))
 _DEPTHS = [2, 3, 4, 5]
-_BY_ROUNDS = _grids({"n_iter": [2, 3]}, {"n_iter": _DEPTHS})
-_OF_GNN = {"layers": _DEPTHS, "hidden": [32, 64, 128]}
-_perceptron = partial(register, home=_STWIN, grids=_BY_ROUNDS, regressor=_STWIN_NUMBERS, version=2)
+
+
+def _searched(name: str, home: str, compact: Grid, paper: Grid | None = None, **options: Any) -> None:  # noqa: ANN401
+    """Register a method with a compact grid for two cores, and that of section 5 of the paper."""
+    register(name, home, grids={"compact": compact, "paper": paper or {}}, **options)
+
+
+_perceptron = partial(
+    _searched,
+    home=_STWIN,
+    compact={"n_iter": [2, 3]},
+    paper={"n_iter": _DEPTHS},
+    regressor="twinwl.neural.stwin:STwinRegressor",
+    version=2,
+)
 _perceptron("stwin")
 _perceptron("stwin-joint", fixed={"features": "joint"})
 _perceptron("wl", fixed={"features": "count"})
-register("stwin-svc", _SVC, regressor=_SVR, version=2)
-register("wl-svc", _SVC, fixed={"features": "count"}, regressor=_SVR, version=2)
-register(
+# Kernels choose C, and WL kernels also the number of rounds, inside each training part: they need no grid.
+_machine = partial(register, home=_SVC, regressor="twinwl.models.svc:STwinSVR", version=2)
+_machine("stwin-svc")
+_machine("wl-svc", fixed={"features": "count"})
+_network = partial(
+    _searched,
+    home="twinwl.neural.ntwin:NTwinClassifier",
+    regressor="twinwl.neural.ntwin:NTwinRegressor",
+)
+_network(
     "ntwin",
-    _NTWIN,
-    grids=_grids({"layers": [3], "hops": ["growing", 3]}, {"layers": _DEPTHS, "hops": ["growing", *_DEPTHS]}),
-    regressor=_NTWIN_NUMBERS,
+    compact={"layers": [3], "hops": ["growing", 3]},
+    paper={"layers": _DEPTHS, "hops": ["growing", *_DEPTHS]},
 )
 # A rooted subgraph of radius 0 is its root alone, which leaves the subtree encoder of NTwin: that is 1-WL.
-register(
-    "wl-encoder",
-    _NTWIN,
-    fixed={"hops": 0},
-    grids=_grids({"layers": [3]}, {"layers": _DEPTHS}),
-    regressor=_NTWIN_NUMBERS,
-)
-register("sp-kernel", "twinwl.baselines.kernels:ShortestPathSVC")
-register("wl-kernel", "twinwl.baselines.kernels:WLSubtreeSVC")
-register("wl-oa", "twinwl.baselines.kernels:WLOptimalAssignmentSVC")
-register("dgk", "twinwl.baselines.kernels:DeepGraphKernelSVC", grids=_BY_ROUNDS)
-_baseline("gcn", "gnn:GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
-_baseline("gin", "gnn:GINClassifier", {"layers": [2, 4]}, _OF_GNN)
-_baseline("diffpool", "gnn:DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]}, {})
-_baseline("sortpool", "gnn:SortPoolClassifier", {"hidden": [32, 64]}, {})
-_baseline("sagpool", "gnn:SAGPoolClassifier", {"ratio": [0.5, 0.8]}, {})
-_baseline("123-gnn", "higher_order:OneTwoThreeGNNClassifier", {"hidden": [32]}, {})
-_baseline("3-hop-gnn", "higher_order:KHopGNNClassifier", {"hidden": [32, 64]}, {}, {"hops": 3})
-_baseline(
-    "nested-gin", "higher_order:NestedGINClassifier", {"height": [2, 3]}, {"height": _DEPTHS, "layers": [4]}
-)
-_baseline(
-    "ppgn",
-    "higher_order:PPGNClassifier",
-    {"layers": [2, 3]},
-    {},
-    # Its sums over all pairs are large: with a rate of 0.001 it may never learn, or lose what it has learnt.
-    {"learning_rate": 3e-4, "patience": 30},
-    version=2,
-)
-_baseline(
-    "gcn-rni",
-    "gnn:GCNRNIClassifier",
-    {"ratio": [0.5]},
-    {"ratio": [0.125, 0.5, 0.875, 1.0]},
-    # As its authors trained it, without early stopping: it may guess for a hundred epochs before it learns.
-    {"layers": 8, "batch_size": 20, "max_epochs": 300, "patience": 300},
-    version=3,
-)
-_baseline("id-gnn", "higher_order:IDGNNClassifier", {"layers": [2, 3]}, {})
-_baseline("id-gnn-fast", "higher_order:IDGNNClassifier", {"longest_walk": [4, 6]}, {}, {"form": "fast"})
+_network("wl-encoder", compact={"layers": [3]}, paper={"layers": _DEPTHS}, fixed={"hops": 0})
+register("sp-kernel", f"{_KERNELS}ShortestPathSVC")
+register("wl-kernel", f"{_KERNELS}WLSubtreeSVC")
+register("wl-oa", f"{_KERNELS}WLOptimalAssignmentSVC")
+_searched("dgk", f"{_KERNELS}DeepGraphKernelSVC", {"n_iter": [2, 3]}, {"n_iter": _DEPTHS})
+_OF_GNN = {"layers": _DEPTHS, "hidden": [32, 64, 128]}
+_searched("gcn", f"{_GNN}GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
+_searched("gin", f"{_GNN}GINClassifier", {"layers": [2, 4]}, _OF_GNN)
+_searched("diffpool", f"{_GNN}DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]})
+_searched("sortpool", f"{_GNN}SortPoolClassifier", {"hidden": [32, 64]})
+_searched("sagpool", f"{_GNN}SAGPoolClassifier", {"ratio": [0.5, 0.8]})
+_searched("123-gnn", f"{_HIGHER}OneTwoThreeGNNClassifier", {"hidden": [32]})
+_searched("3-hop-gnn", f"{_HIGHER}KHopGNNClassifier", {"hidden": [32, 64]}, fixed={"hops": 3})
+_of_nested = {"height": _DEPTHS, "layers": [4]}
+_searched("nested-gin", f"{_HIGHER}NestedGINClassifier", {"height": [2, 3]}, _of_nested)
+# Its sums over all pairs are large: with a rate of 0.001 it may never learn, or lose what it has learnt.
+_of_ppgn = {"learning_rate": 3e-4, "patience": 30}
+_searched("ppgn", f"{_HIGHER}PPGNClassifier", {"layers": [2, 3]}, fixed=_of_ppgn, version=2)
+# As its authors trained it, without early stopping: it may guess for a hundred epochs before it learns.
+_of_rni = {"layers": 8, "batch_size": 20, "max_epochs": 300, "patience": 300}
+_shares = {"ratio": [0.125, 0.5, 0.875, 1.0]}
+_searched("gcn-rni", f"{_GNN}GCNRNIClassifier", {"ratio": [0.5]}, _shares, fixed=_of_rni, version=3)
+_searched("id-gnn", f"{_HIGHER}IDGNNClassifier", {"layers": [2, 3]})
+_searched("id-gnn-fast", f"{_HIGHER}IDGNNClassifier", {"longest_walk": [4, 6]}, fixed={"form": "fast"})
 
 
 def resolve(method: object) -> Method:

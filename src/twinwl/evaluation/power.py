@@ -11,6 +11,7 @@ import copy
 import inspect
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,9 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import FLAG, NAME, SEED, checked, integer, items, one_of
-from twinwl.arrays import Float64
-from twinwl.datasets.suites import PairSuite, load_suite
+from twinwl.arguments import FLAG, NAME, SEED, Float64, checked, integer, items, one_of
+from twinwl.datasets.generators import PairSuite, load_suite
 from twinwl.errors import TwinWLError, import_extra, setting, shown
 from twinwl.evaluation.methods import imported
 from twinwl.evaluation.result import Rendered
@@ -171,11 +171,11 @@ class Power(Rendered):
         name = checked("name", name, one_of(*self.names))
         category = checked("category", category, one_of(*self.categories), None)
         chosen = [each for each in self.scores if each.scored == name and category in {None, each.category}]
-        count = {
-            outcome: sum(each.outcome == outcome for each in chosen)
-            for outcome in ("separated", "unclear", "unsound", "failed")
-        }
-        return CategoryScore(len(chosen), **count, seconds=sum(each.seconds for each in chosen))
+        n_of = Counter(each.outcome for each in chosen)
+        seconds = sum(each.seconds for each in chosen)
+        return CategoryScore(
+            len(chosen), n_of["separated"], n_of["unsound"], n_of["failed"], seconds, n_of["unclear"]
+        )
 
     def to_records(self) -> list[dict[str, object]]:
         """Return one dictionary per pair and method."""
@@ -208,7 +208,7 @@ class Power(Rendered):
         return f"{self.suite}: pairs told apart, of {self.n_pairs}"
 
     def _page(self) -> Page:
-        from twinwl.report.power_page import power_page  # noqa: PLC0415  (on demand)
+        from twinwl.report.audit_page import power_page  # noqa: PLC0415  (on demand)
 
         return power_page(self)
 
@@ -221,14 +221,12 @@ class Power(Rendered):
         ]
         if len(rows) > 1:
             rows.append(["all", f"{self.n_pairs:,}", *(f"{score.separated:,}" for score in every)])
-        return [
-            [f"{self.suite}: told apart", "of", *self.names],
-            *rows,
-            ["unclear", "", *(f"{score.unclear:,}" for score in every)],
-            ["unsound", "", *(f"{score.unsound:,}" for score in every)],
-            ["failed", "", *(f"{score.failed:,}" for score in every)],
-            ["processor seconds", "", *(f"{score.seconds:.2f}" for score in every)],
+        rows += [
+            [outcome, "", *(f"{getattr(score, outcome):,}" for score in every)]
+            for outcome in ("unclear", "unsound", "failed")
         ]
+        rows.append(["processor seconds", "", *(f"{score.seconds:.2f}" for score in every)])
+        return [[f"{self.suite}: told apart", "of", *self.names], *rows]
 
     def __repr__(self) -> str:
         told = ", ".join(f"{name}: {number:,}" for name, number in self.separated.items())
@@ -368,10 +366,8 @@ def _named(f: object) -> dict[str, object]:
     if isinstance(f, dict):
         if not f:
             raise TwinWLError("f: got an empty dictionary, expected something to score")
-        return {name if isinstance(name, str) else shown(name): scored for name, scored in f.items()}
-    if isinstance(f, list | tuple):
-        return {" + ".join(map(_name_of, f)) or shown(f): f}
-    return {_name_of(f): f}
+        return {str(name): scored for name, scored in f.items()}
+    return {" + ".join(map(_name_of, f)) if isinstance(f, list | tuple) else _name_of(f): f}
 
 
 def _name_of(f: object) -> str:
@@ -452,7 +448,8 @@ def as_value(given: Any) -> Value:  # noqa: ANN401
         array = np.asarray(given)
     except ValueError:  # a ragged list
         array = np.array(None)
-    if array.dtype.kind not in "biufc" or (isinstance(given, tuple) and array.dtype.kind in "biu"):
+    kind = array.dtype.kind
+    if kind not in "biufc" or (isinstance(given, tuple) and kind in "biu"):
         try:
             hash(given)
         except TypeError as error:
@@ -462,11 +459,9 @@ def as_value(given: Any) -> Value:  # noqa: ANN401
         return Value(None, 0.0, given)
     if not np.isfinite(array).all():
         raise TwinWLError(f"returned {shown(given)}, which is not finite; return finite numbers")
-    rounding = float(np.finfo(array.dtype).eps) if array.dtype.kind in "fc" else 0.0
-    flat = (
-        np.concatenate([array.real.ravel(), array.imag.ravel()]) if array.dtype.kind == "c" else array.ravel()
-    )
-    return Value(flat.astype(np.float64), rounding)
+    rounding = float(np.finfo(array.dtype).eps) if kind in "fc" else 0.0
+    flat = np.stack([array.real, array.imag]) if kind == "c" else array
+    return Value(flat.ravel().astype(np.float64), rounding)
 
 
 def _verdict(values: tuple[Value, Value], noise: float, seconds: float) -> Verdict:
@@ -561,20 +556,12 @@ def _by_module(module: Any, copies: Copies, takes: str) -> Judge:  # noqa: ANN40
 
     In single precision rounding hides small differences, and every layer adds to it.
     """
-    own = _by_function(_module_function(module, copies.graphs, takes), copies)
     try:
-        double = copy.deepcopy(module).double()
-        in_double = _by_function(_module_function(double, copies.graphs, takes, "float64"), copies)
-    except Exception:  # noqa: BLE001  (some tensors cannot be copied)
-        return own
-
-    def judge(g: int, h: int) -> Verdict:
-        try:
-            return in_double(g, h)
-        except Exception:  # noqa: BLE001  (a layer that makes tensors of a fixed type; or the module is wrong)
-            return own(g, h)
-
-    return judge
+        double = _module_function(copy.deepcopy(module).double(), copies.graphs, takes, "float64")
+        double(copies.graphs[0])
+    except Exception:  # noqa: BLE001  (tensors that cannot be copied, or of a fixed type; or the module is wrong)
+        return _by_function(_module_function(module, copies.graphs, takes), copies)
+    return _by_function(double, copies)
 
 
 def _by_fit(fit: _Fitted, copies: Copies) -> Judge:
@@ -642,11 +629,9 @@ def _module_function(
         if takes == "pyg":
             data = data.apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
         with torch.no_grad(), _torch_set_for(graph, dtype):
-            if in_parts:
-                known = {name: data[name] for name in names if name in data}
-                found = module(**known)
-            else:
-                found = module(data)
+            found = (
+                module(**{name: data[name] for name in names if name in data}) if in_parts else module(data)
+            )
         shape = tuple(getattr(found, "shape", ()))
         if len(shape) == 2 and shape[0] == graph.n_nodes > 1:  # noqa: PLR2004
             raise TwinWLError(

@@ -5,37 +5,37 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Bool, Float64, Values
-from twinwl.datasets.dataset import Dataset
+from twinwl.arguments import Bool, Float64, Values
+from twinwl.datasets.dataset import ALL, Dataset, named_targets
 from twinwl.datasets.source import targets_in
-from twinwl.datasets.targets import ALL, named_targets
 from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.methods import Config, resolve
-from twinwl.evaluation.metrics import Task, check_metrics, figures, mean_scores, scorer_for
 from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.calibration import ClassHead, NumberHead, kept
-from twinwl.models.metrics import METRICS, Answers, measure, names_for, positive_class, positive_name
+from twinwl.models.metrics import (
+    METRICS,
+    Answers,
+    check_metrics,
+    figures,
+    mean_scores,
+    measure,
+    names_for,
+    positive_class,
+    positive_name,
+    scorer_for,
+)
 from twinwl.models.similarity import NearGraphs
-from twinwl.refinement.alphabet import Alphabet
-from twinwl.refinement.colours import refine
+from twinwl.models.targets import Task
+from twinwl.refinement.colours import Alphabet, refine
 
 _INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
-
-
-def predicts_classes(model: object) -> bool:
-    """Return whether a model is a classifier; else it is a regressor, which predicts numbers."""
-    return hasattr(model, "predict_proba")
-
-
-def _task_name(model: object) -> str:
-    return "classification" if predicts_classes(model) else "regression"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +77,30 @@ class Predictions:
         columns: dict[str, Sequence[Any]] = {"prediction": self.values.tolist()}
         names = np.array([] if self.classes is None else [str(name) for name in self.classes.tolist()])
         if proba and self.shares is not None:
-            for name, share in zip(names, self.shares.T.tolist(), strict=True):
+            for name, share in zip(names, self.shares.T.tolist()):
                 columns[f"p_{name}"] = [float(f"{value:.6g}") for value in share]
         if self.sets is not None:
             columns["set"] = ["|".join(names[row]) for row in self.sets]
         if self.intervals is not None:
-            columns |= dict(zip(("low", "high"), self.intervals.T.tolist(), strict=True))
+            columns |= dict(zip(("low", "high"), self.intervals.T.tolist()))
         return columns
+
+    def answers(self, truth: Sequence[Any]) -> tuple[Answers, list[str]]:
+        """Return the predictions of graphs whose target is known, with it, and the metrics that apply."""
+        known = np.array([value is not None for value in truth], bool)
+        y, predicted = [value for value in truth if value is not None], self.values[known]
+        if self.classes is None:
+            return Answers(np.array(y, np.float64), predicted), names_for("regression")
+        shares, names = None, names_for("classification")
+        if self.shares is None:
+            names = [name for name in names if not METRICS[name].needs_probabilities]
+        else:
+            shares = self.shares[known]
+        texts = [  # one file may have numbers where another has strings
+            np.array([str(value) for value in values])
+            for values in (y, predicted.tolist(), self.classes.tolist())
+        ]
+        return Answers(texts[0], texts[1], shares, texts[2], self.positive), names
 
     def scored(self, truth: Sequence[Any]) -> tuple[dict[str, float], list[str]]:
         """Return the metrics that are defined, over the graphs with a known target, and lines about them.
@@ -91,26 +108,18 @@ class Predictions:
         >>> Predictions(np.array([1.0, 3.0])).scored([1.0, None])[1]
         ['RMSE 0.000, MAE 0.000, R² undefined, Spearman undefined (1 target)']
         """
-        known = np.array([value is not None for value in truth], bool)
-        y = [value for value in truth if value is not None]
-        if self.classes is None or self.shares is None:
-            names, answers = names_for("regression"), Answers(np.array(y, np.float64), self.values[known])
-        else:  # compared as text: one file may have numbers where another has strings
-            texts, predicted, classes = (
-                np.array([str(value) for value in values])
-                for values in (y, self.values[known].tolist(), self.classes.tolist())
-            )
-            answers = Answers(texts, predicted, self.shares[known], classes, self.positive)
-            names = names_for("classification")
-        if not y:
+        answers, names = self.answers(truth)
+        n_known = len(answers.y)
+        if not n_known:
             return {}, [f"{METRICS[names[0]].title} unknown (0 of 0)"]
         scores = measure(answers, names)
         if self.classes is None:
-            lines = [f"{figures(scores, names)} ({len(y):,} target{'s' * (len(y) > 1)})"]
+            lines = [f"{figures(scores, names)} ({n_known:,} target{'s' * (n_known > 1)})"]
         else:
             right = int((answers.y == answers.predicted).sum())
-            share = f"{100 * scores[names[0]]:.1f} % ({right:,} of {len(y):,})"
+            share = f"{100 * scores[names[0]]:.1f} % ({right:,} of {n_known:,})"
             lines = [f"{names[0]} {share}, {figures(scores, names[1:], self.positive)}"]
+        known = np.array([value is not None for value in truth])
         if self.intervals is not None:
             low, high = self.intervals[known].T
             inside = (low <= answers.y) & (answers.y <= high)
@@ -135,24 +144,22 @@ def check_asked(
     positive: str | None = None,
 ) -> None:
     """Refuse options that do not apply to the model, before graphs are read."""
-    asked = {"--proba": proba, "--threshold": threshold is not None, "--positive": positive is not None}
+    asked = {"--proba": proba or None, "--threshold": threshold, "--positive": positive}
     for head in model.heads_:
-        of_numbers = isinstance(head, NumberHead)
-        for option, given in asked.items():
-            if given and of_numbers:
-                raise TwinWLError(
-                    f"{option} needs a classifier, but this model predicts numbers; leave it out "
-                    "(--confidence adds a range around each number)"
-                )
-        if not of_numbers:
+        if isinstance(head, ClassHead):
             positive_name(head.classes, positive)
+        elif given := [option for option, value in asked.items() if value is not None]:
+            raise TwinWLError(
+                f"{given[0]} needs a classifier, but this model predicts numbers; leave it out "
+                "(--confidence adds a range around each number)"
+            )
         if confidence is None:
             continue
         try:
             scores = kept(head.conformal)
         except TwinWLError as error:
             raise TwinWLError(f"--confidence: {path}: {error}") from error
-        if of_numbers and not np.isfinite(scores.of(np.zeros(1), confidence)).all():
+        if isinstance(head, NumberHead) and not np.isfinite(scores.of(np.zeros(1), confidence)).all():
             n = len(scores.errors)
             raise TwinWLError(
                 f"--confidence: got {confidence:g}, but the model held out {n} graphs, which are enough for "
@@ -226,7 +233,7 @@ def answers_about(
     names = model.tasks_ or tuple(truths)
     for task, truth in truths.items():
         _check_truth(model.heads_[names.index(task)], truth, task, data)
-    decided = zip(names, model.heads_, model._decisions(data.graphs), strict=True)  # noqa: SLF001  (at once)
+    decided = zip(names, model.heads_, model._decisions(data.graphs))  # noqa: SLF001  (at once)
     found = {
         name: predictions_of(head, decisions, threshold, confidence, positive)
         for name, head, decisions in decided
@@ -408,10 +415,11 @@ class Nearest(NamedTuple):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return the columns of a table, one value per graph."""
-        names, rows = self.training.names, self.training.rows
+        # Place -1, where nothing is similar, is the None at the end.
+        names, rows = [*self.training.names, None], [*self.training.rows.tolist(), None]
         return {
-            "nearest": [None if place < 0 else names[place] for place in self.places],
-            "nearest_row": [None if place < 0 else int(rows[place]) for place in self.places],
+            "nearest": [names[place] for place in self.places],
+            "nearest_row": [rows[place] for place in self.places],
             "similarity": self.similarity,
         }
 
@@ -442,7 +450,7 @@ def new_model(method: str, task: Task, config: Config, *, scoring: str | None = 
     scoring
         The metric that inner choices go by, by its name in `twinwl.evaluate`; None: the default.
 
-    >>> from twinwl.evaluation.metrics import Task
+    >>> from twinwl.models.targets import Task
     >>> new_model("stwin-svc", Task("regression", ""), {"n_iter": 2}, scoring="mae", seed=1)
     STwinSVR(n_iter=2, random_state=1, scoring='neg_mean_absolute_error')
     """
@@ -489,11 +497,11 @@ def _listing(y: Values, task: str) -> str:
         return f"from {numbers.min():.4g} to {numbers.max():.4g}, mean {numbers.mean():.4g}"
     values, counts = np.unique(y, return_counts=True)
     names = [f"{name:g}" if isinstance(name, float) else f"{name}" for name in values.tolist()]
-    return ", ".join(f"{name} ({count:,})" for name, count in zip(names, counts.tolist(), strict=True))
+    return ", ".join(f"{name} ({count:,})" for name, count in zip(names, counts.tolist()))
 
 
 def _columns(data: Dataset) -> dict[str, Float64]:
-    return dict(zip(data.tasks, data.targets.T.astype(np.float64), strict=True))
+    return dict(zip(data.tasks, data.targets.T.astype(np.float64)))
 
 
 @dataclass(frozen=True)
@@ -534,10 +542,6 @@ class TrainingReport(Rendered):
     targets: dict[str, HeldOut]
     chosen: str
 
-    def to_dict(self) -> dict[str, object]:
-        """Return everything as plain values."""
-        return asdict(self)
-
     def to_records(self) -> list[dict[str, Any]]:
         """Return one dictionary per target and metric."""
         return [
@@ -546,13 +550,8 @@ class TrainingReport(Rendered):
             for metric, score in one.scores.items()
         ]
 
-    def table(self) -> list[list[str]]:
-        """Return one row per target and metric, the header first."""
-        rows = [[row["target"], row["metric"], f"{row['score']:.4g}"] for row in self.to_records()]
-        return [["target", "metric", "score"], *rows]
-
     def _bars(self) -> dict[str, float]:
-        return {" ".join(filter(None, row[:2])): float(row[2]) for row in self.table()[1:]}
+        return {f"{row['target']} {row['metric']}".strip(): row["score"] for row in self.to_records()}
 
     def __str__(self) -> str:
         found = list(self.targets.values())
@@ -604,9 +603,11 @@ def _chosen(model: Any) -> str:  # noqa: ANN401
 def _held_out(model: Any, y: Values, positive: str | None) -> HeldOut:  # noqa: ANN401
     """Return all metrics on the graphs that a model of one target held out."""
     held = getattr(model, "held_out_", None)  # of a network; support vector machines hold out each in turn
-    task, how = _task_name(model), "" if _is_network(model) else _chosen(model)
+    how = "" if _is_network(model) else _chosen(model)
     (head,) = model.heads_
-    name = positive_name(head.classes, positive) if isinstance(head, ClassHead) else None
+    task, name, baseline = "regression", None, None
+    if isinstance(head, ClassHead):
+        task, name = "classification", positive_name(head.classes, positive)
     if held is not None and not len(held):
         return HeldOut({}, task, how, name)
     truth = y if held is None else y[held]
@@ -614,9 +615,10 @@ def _held_out(model: Any, y: Values, positive: str | None) -> HeldOut:  # noqa: 
         decisions = model.held_out_decisions_
         shares = head.probabilities(decisions)
         answers = Answers(truth, head.predict(decisions), shares, head.classes, positive)
-        return HeldOut(measure(answers, names_for(task)), task, how, name)
-    numbers = truth.astype(np.float64)
-    mean = float((y if held is None else np.delete(y, held)).astype(np.float64).mean())
-    found = model.held_out_predictions_ if held is None else head.predict(model.held_out_decisions_)
-    baseline = mean, float(np.sqrt(np.mean((numbers - mean) ** 2)))
-    return HeldOut(measure(Answers(numbers, found), names_for(task)), task, how, None, baseline)
+    else:
+        numbers: Float64 = truth.astype(np.float64)
+        mean = float((y if held is None else np.delete(y, held)).astype(np.float64).mean())
+        found = model.held_out_predictions_ if held is None else head.predict(model.held_out_decisions_)
+        baseline = mean, float(np.sqrt(np.mean((numbers - mean) ** 2)))
+        answers = Answers(numbers, found)
+    return HeldOut(measure(answers, names_for(task)), task, how, name, baseline)

@@ -4,34 +4,250 @@ Three protocols are computed from the same training curves; every result names i
 configuration and epoch on the inner hold-out and uses the test fold once. The other two choose by test
 accuracy; they are shown because many published figures do so, and are marked as optimistic. A curve that
 ended by early stopping is continued with its last value.
+
+The store holds JSON lines, one per finished fold. One process writes to a store at a time: it holds a lock of
+the operating system, which the system releases when the process ends for any reason. Reading needs no lock. A
+process that is killed while writing leaves at most one broken last line, which readers skip and after which
+the next writer starts a new line.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import numbers
+import os
+import platform
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
-from twinwl.arguments import NAME, PATH, checked, one_of
-from twinwl.arrays import Float64
-from twinwl.errors import TwinWLError, import_extra
-from twinwl.evaluation.metrics import WITHOUT_COPIES, Task, of_task
-from twinwl.evaluation.store import Row
-from twinwl.models.metrics import METRICS, names_for
+from twinwl.arguments import NAME, PATH, Float64, checked, one_of
+from twinwl.datasets.dataset import Dataset
+from twinwl.errors import TwinWLError, import_extra, warn_caller
+from twinwl.models.metrics import METRICS, WITHOUT_COPIES, names_for, of_task
+from twinwl.models.targets import Task
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from twinwl.report.page import Page
+
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked
+    fcntl = None  # type: ignore[assignment]
+
+FORMAT = 1
+_KEY_FIELDS = {
+    "dataset": str, "digest": str, "method": str, "version": int, "config": dict, "splits": str, "seed": int,
+    "fold": int,
+}  # fmt: skip
+_LINES_LISTED = 10
+_PACKAGES = ("twinwl", "numpy", "scipy", "numba", "scikit-learn", "torch")
+
+
+class Row(TypedDict, total=False):
+    """One finished fold of one configuration; the first fields, up to ``fold``, identify it.
+
+    A metric that is in ``metrics`` and not in ``scores`` is undefined on that fold. A missing ``task`` means
+    classification, a missing ``scoring`` means that the hold-out was scored by accuracy, a
+    missing ``positive`` that the last of two classes was the positive one. With several
+    ``tasks``, the score of a metric is the mean over them, and ``metric@task`` that of one. ``inputs`` is
+    what the method used besides the structure of the graphs (`twinwl.evaluation.evaluate.inputs_of`); results
+    of earlier versions and of estimators of other packages lack it.
+    """
+
+    format: int
+    dataset: str
+    digest: str
+    method: str
+    version: int
+    config: dict[str, object]
+    splits: str
+    seed: int
+    fold: int
+    scores: dict[str, float]
+    metrics: list[str]
+    validation_score: float | None
+    curves: dict[str, list[float]]
+    epochs: int
+    best_epoch: int
+    n_test: int
+    n_leaked: int
+    seconds: float
+    peak_memory: int
+    versions: dict[str, str]
+    task: str
+    scoring: str
+    tasks: list[str]
+    positive: str
+    inputs: list[str]
+
+
+def key_of(
+    data: Dataset,
+    method: str,
+    version: int,
+    config: dict[str, object],
+    splits: str,
+    *,
+    seed: int = 0,
+    fold: int = 0,
+) -> Row:
+    """Return the fields that identify a unit: the beginning of a row.
+
+    >>> from twinwl import load_dataset
+    >>> key_of(load_dataset("TWINS", n_pairs=2), "stwin", 1, {}, "10 folds", fold=3)["fold"]
+    3
+    """
+    values = (data.name, data.digest, method, version, config, splits, seed, fold)
+    return cast("Row", dict(zip(_KEY_FIELDS, values)))
+
+
+def row_key(row: Row) -> str:
+    """Return the key of a result, which is the same for the same unit, whatever its scores."""
+    return json.dumps([row.get(name) for name in _KEY_FIELDS], sort_keys=True)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of everything that may change a result."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
+class ResultStore:
+    """A file of results, one JSON object per line.
+
+    Parameters
+    ----------
+    path
+        The file; it is created by the first `append`.
+
+    >>> import tempfile
+    >>> store = ResultStore(Path(tempfile.mkdtemp(), "results.jsonl"))
+    >>> _ = store.append({"dataset": "TWINS", "digest": "", "method": "m", "version": 1, "config": {},
+    ...               "splits": "seeded", "seed": 0, "fold": 0, "scores": {"accuracy": 1.0}})
+    >>> [row["scores"] for row in store.rows()]
+    [{'accuracy': 1.0}]
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._stream: IO[bytes] | None = None
+
+    def rows(self) -> list[Row]:
+        """Return all results; if one was written twice, the newer one.
+
+        Broken lines are reported with their numbers in one warning. A line of a newer format is an error,
+        because this version might misread it.
+        """
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise TwinWLError(
+                f"cannot read the store {str(self.path)!r} ({error.strerror or error}); name a file"
+            ) from error
+        found: dict[str, Row] = {}
+        broken = []
+        for number, line in enumerate(content.split(b"\n"), start=1):
+            row = _parsed(line)
+            if row is not None and row["format"] > FORMAT:
+                raise TwinWLError(
+                    f"{self.path}, line {number}: written in format {row['format']}, this version knows "
+                    f"{FORMAT}; use the newer twinwl or another store"
+                )
+            if row is not None:
+                found[row_key(row)] = row
+            elif line.strip():
+                broken.append(number)
+        if broken:
+            listed = ", ".join(map(str, broken[:_LINES_LISTED])) + ", …" * (len(broken) > _LINES_LISTED)
+            warn_caller(f"{self.path}: skipped broken lines {listed} ({len(broken)} in all)")
+        return list(found.values())
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from writing while the block runs.
+
+        Raises
+        ------
+        TwinWLError
+            If another process is writing to the store, or the file cannot be written.
+        """
+        with self._writing():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            stream = self.path.open("ab+")
+        with stream:
+            try:
+                if fcntl is not None:
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise TwinWLError(
+                    f"the store {self.path} is in use: another process is writing to it; wait until it has "
+                    "ended, or choose another store"
+                ) from error
+            self._stream = stream
+            try:
+                yield
+            finally:
+                self._stream = None
+
+    def append(self, row: Row) -> Row:
+        """Append one result as a whole line, flush it to the disk, and return it as `rows` will."""
+        if self._stream is None:
+            with self.held():
+                return self.append(row)
+        stored: Row = {**row, "format": FORMAT}
+        line = json.dumps(stored, sort_keys=True, allow_nan=False).encode() + b"\n"
+        with self._writing():
+            if self._stream.seek(0, os.SEEK_END):
+                self._stream.seek(-1, os.SEEK_END)
+                # A killed writer may have left half a line: start a new one behind it.
+                line = line if self._stream.read(1) == b"\n" else b"\n" + line
+            self._stream.write(line)
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+        return stored
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise TwinWLError(
+                f"cannot write to the store {self.path} ({error.strerror or error}); what it held is intact. "
+                "Free some space or choose another --store, and run again: finished folds are not repeated"
+            ) from error
+
+
+def _parsed(line: bytes) -> Row | None:
+    """Return a line if it has all fields that identify and summarise it, or is of a newer format."""
+    try:
+        row = json.loads(line)
+        complete = row["format"] > FORMAT or (
+            all(isinstance(row[name], kind) for name, kind in _KEY_FIELDS.items())
+            and all(isinstance(score, numbers.Real) for score in row["scores"].values())
+        )
+    except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
+        return None
+    return cast("Row", row) if complete else None
+
 
 PROTOCOLS = ("fair", "best-epoch", "best-fold-epoch")
 OPTIMISTIC = frozenset(PROTOCOLS[1:])
@@ -42,19 +258,24 @@ _ALL_SIGNS_TRIED = 13
 
 
 class Rendered:
-    """A result that shows itself: subclasses say what is in its table, and which figures to draw."""
+    """A result that shows itself: a dataclass whose `to_records` says what is in its table."""
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one dictionary per row."""
         raise NotImplementedError
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        raise NotImplementedError
+        return dict(_plain(self))
 
     def table(self) -> list[list[str]]:
         """Return the main figures as rows of text, the header first."""
-        raise NotImplementedError
+        records = self.to_records() or [{}]
+        texts = [
+            [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in record.values()]
+            for record in records
+        ]
+        return [list(records[0]), *texts]
 
     def _bars(self) -> dict[str, float]:
         """Return the figures that `plot` draws."""
@@ -76,7 +297,8 @@ class Rendered:
         """Draw the main figures as bars, on matplotlib axes if given, and return these."""
         if axes is None:
             axes = import_extra("matplotlib.figure", None).Figure().subplots()
-        axes.barh(list(self._bars()), list(self._bars().values()))
+        bars = self._bars()
+        axes.barh(list(bars), list(bars.values()))
         axes.set_title(self._title)
         return axes
 
@@ -94,9 +316,19 @@ class Rendered:
         return Page(self._title, [], [], [section], [])
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
+        from twinwl.report.page import result_html  # noqa: PLC0415  (on demand)
 
         return result_html(self._title, self.table())
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """Return records as dictionaries and tuples as lists; fields that ``repr`` omits are left out."""
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -228,28 +460,42 @@ class Evaluation(Rendered):
     def _title(self) -> str:
         return f"{self.method} on {self.dataset}, inputs: {self.inputs}"
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, also those of each fold; None where a metric is undefined."""
-        fair = {name: _reading(self.summary("fair", name)) for name in self.metrics}
-        of_tasks = {
-            task: {name: _reading(self.summary("fair", of_task(name, task))) for name in self.metrics}
-            for task in self.tasks
-        }
-        metric_of = dict.fromkeys(PROTOCOLS, "accuracy") | {"fair": self.metric}
-        return {
+        fair = {name: self._reading("fair", name) for name in self.metrics}
+        found = {
             "dataset": self.dataset,
             "method": self.method,
             "inputs": self.inputs,
             "task": self.task.name,
-            **({} if self.positive is None else {"positive": self.positive}),
             "split": self.split,
             "headline": self.protocol,
             "n_leaked": self.n_leaked,
-            "fair": {name: None if one is None else one["mean"] for name, one in fair.items()},
+            "fair": {name: one and one["mean"] for name, one in fair.items()},
             "metrics": fair,
-            **({"tasks": of_tasks} if self.tasks else {}),
-            "protocols": {name: _reading(self.summary(name, metric)) for name, metric in metric_of.items()},
+            "protocols": {
+                name: self._reading(name, self.metric if name == "fair" else "accuracy") for name in PROTOCOLS
+            },
         }
+        if self.positive is not None:
+            found["positive"] = self.positive
+        if self.tasks:
+            found["tasks"] = {
+                task: {name: self._reading("fair", of_task(name, task)) for name in self.metrics}
+                for task in self.tasks
+            }
+        return found
+
+    def _reading(self, protocol: str, metric: str) -> dict[str, Any] | None:
+        """Return a summary for JSON, which has null for an undefined score; None if it does not apply."""
+        summary = self.summary(protocol, metric)
+        if summary is None:
+            return None
+        scores = [
+            None if math.isnan(one) else one for one in (summary.mean, summary.std, *summary.fold_scores)
+        ]
+        found = {"metric": metric, "mean": scores[0], "std": scores[1], "folds": scores[2:]}
+        return {**found, "configs": summary.configs, "optimistic": summary.optimistic}
 
     def compared_with(self, other: Evaluation) -> PairedComparison | None:
         """Compare with another method on the same folds, where the main metric is defined for both.
@@ -274,14 +520,16 @@ class Evaluation(Rendered):
         about += [f"inputs: {self.inputs}"] * bool(self.rows)
         lines = [f"{self.method} on {self.dataset}", *(f"  {line}" for line in about)]
         lines += [self._line("fair", metric) for metric in self.metrics]
-        lines += self._about_tasks()
-        if headline == "accuracy" and not self.tasks:  # a method without epochs has only fair figures
+        if self.tasks:
+            lines += self._about_tasks()
+        elif headline == "accuracy":  # a method without epochs has only fair figures
             lines += filter(None, (self._line(protocol, "accuracy") for protocol in PROTOCOLS[1:]))
         if self.n_leaked:
-            kept = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
-            known = [score for score in kept if score is not None]
-            mean = METRICS[headline].text(float(np.mean(known))) if known else ""
-            without = f"; {headline} without them {mean}" * bool(known)
+            scores = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
+            known = [score for score in scores if score is not None]
+            without = (
+                f"; {headline} without them {METRICS[headline].text(float(np.mean(known)))}" if known else ""
+            )
             lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
         return "\n".join(lines)
 
@@ -294,49 +542,23 @@ class Evaluation(Rendered):
         return f"  {metric:<17}  {summary.figure} ({remarks})"
 
     def _about_tasks(self) -> list[str]:
-        """Say that the figures are means, show those of each task, and say where one was left out."""
-        if not self.tasks:
-            return []
+        """Say that the figures are means, and show those of each task."""
         ranked = [name for name in self.metrics if name in {"roc-auc", "average-precision", "rmse", "r2"}]
-        shown = list(dict.fromkeys([self.metric, *ranked]))
         lines = [f"  means over {len(self.tasks)} tasks, each on the graphs whose target is known:"]
-        lacking: dict[str, list[str]] = defaultdict(list)
         for task in self.tasks:
             figures = []
-            for name in shown:
+            for name in dict.fromkeys([self.metric, *ranked]):
                 summary = _fair(_by_fold(self.rows), of_task(name, task))
-                figures.append(f"{METRICS[name].titled(self.positive)} {summary.figure}")
-                if missing := len(summary.fold_scores) - len(summary.defined):
-                    lacking[METRICS[name].title].append(f"{task} ({missing})")
+                left = f" ({summary.undefined})" if summary.undefined else ""
+                figures.append(f"{METRICS[name].titled(self.positive)} {summary.figure}{left}")
             lines.append(f"    {task}: {', '.join(figures)}")
-        return lines + [
-            f"  {title} of folds whose test graphs lack a class is left out: {', '.join(tasks)}"
-            for title, tasks in lacking.items()
-        ]
+        return lines
 
 
 def _in_words(inputs: list[str] | None) -> str:
     if inputs is None:
         return "not recorded"
     return ", ".join(name.replace("_", " ") for name in inputs) or "structure only"
-
-
-def _reading(summary: Summary | None) -> dict[str, object] | None:
-    if summary is None:
-        return None
-    return {
-        "metric": summary.metric,
-        "mean": _number(summary.mean),
-        "std": _number(summary.std),
-        "folds": [_number(score) for score in summary.fold_scores],
-        "configs": summary.configs,
-        "optimistic": summary.optimistic,
-    }
-
-
-def _number(score: float) -> float | None:
-    """Return a score for JSON: None, written as null, if it is undefined."""
-    return None if math.isnan(score) else score
 
 
 def latex_table(results: Sequence[Evaluation]) -> str:
@@ -408,13 +630,15 @@ class Summary:
     @property
     def remarks(self) -> str:
         """What to know beside the figure: the protocol, whether it is optimistic, folds without a score."""
-        marks = [self.protocol] + ["optimistic"] * self.optimistic
-        n_folds, n_defined = len(self.fold_scores), len(self.defined)
-        if n_defined < n_folds:
-            marks.append(f"undefined in {n_folds - n_defined} of {n_folds} folds")
-        if n_folds == 1:
-            marks.append("one fold")
-        return ", ".join(marks)
+        one = "one fold" if len(self.fold_scores) == 1 else ""
+        marks = (self.protocol, "optimistic" * self.optimistic, self.undefined, one)
+        return ", ".join(filter(None, marks))
+
+    @property
+    def undefined(self) -> str:
+        """In how many folds the metric is undefined, as text; "" if in none."""
+        missing, n_folds = len(self.fold_scores) - len(self.defined), len(self.fold_scores)
+        return f"undefined in {missing} of {n_folds} folds" if missing else ""
 
     def __str__(self) -> str:
         return f"{self.figure} ({self.metric}, {self.remarks})"
@@ -475,7 +699,12 @@ def _fair(by_fold: dict[tuple[int, int], list[Row]], metric: str) -> Summary:
     """Choose the configuration by the inner hold-out; in a tie, the first one of the grid."""
     scores, configs = [], []
     for group in by_fold.values():
-        best = group[0] if len(group) == 1 else max(group, key=_on_hold_out)
+        if len(group) > 1 and any(row["validation_score"] is None for row in group):
+            raise TwinWLError(
+                "several configurations, but no hold-out scores to choose by; evaluate them together"
+            )
+        sign = METRICS[group[0].get("scoring", "accuracy")].sign
+        best = max(group, key=lambda row: sign * (row["validation_score"] or 0.0))
         if metric.partition("@")[0] not in {*best["scores"], *best.get("metrics", ())}:
             raise TwinWLError(f"the results have no {metric!r}; evaluate again with this metric")
         scores.append(best["scores"].get(metric, math.nan))  # asked for and not there: not defined
@@ -483,31 +712,18 @@ def _fair(by_fold: dict[tuple[int, int], list[Row]], metric: str) -> Summary:
     return Summary("fair", metric, tuple(scores), tuple(configs))
 
 
-def _on_hold_out(row: Row) -> float:
-    score = row["validation_score"]
-    if score is None:
-        raise TwinWLError(
-            "several configurations, but no hold-out scores to choose by; evaluate them together"
-        )
-    return METRICS[row.get("scoring", "accuracy")].sign * score
-
-
 def _by_test(by_fold: dict[tuple[int, int], list[Row]], protocol: str) -> Summary:
     """Choose configuration and epoch by test accuracy, over all folds together or for each fold."""
     candidates = []
-    for rows in zip(*by_fold.values(), strict=True):  # those of one configuration
-        curves = _carried_on([row["curves"]["test"] for row in rows])
+    for rows in zip(*by_fold.values()):  # those of one configuration
+        found = [row["curves"]["test"] for row in rows]
+        longest = max(map(len, found))  # a shorter curve is continued with its last value
+        curves = np.array([curve + curve[-1:] * (longest - len(curve)) for curve in found])
         best_epoch = curves[:, int(curves.mean(axis=0).argmax())]
         scores = best_epoch if protocol == "best-epoch" else curves.max(axis=1)
         configs = tuple(row["config"] for row in rows)
         candidates.append(Summary(protocol, "accuracy", tuple(scores.tolist()), configs))
     return max(candidates, key=lambda candidate: candidate.mean)
-
-
-def _carried_on(curves: list[list[float]]) -> Float64:
-    """Stack curves of different lengths; shorter ones are continued with their last value."""
-    longest = max(len(curve) for curve in curves)
-    return np.array([curve + curve[-1:] * (longest - len(curve)) for curve in curves])
 
 
 @dataclass(frozen=True)

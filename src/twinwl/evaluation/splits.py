@@ -18,28 +18,24 @@ import datetime as dt
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from twinwl.arguments import PATH, checked, integer, items
-from twinwl.arrays import Int64, Values
+from twinwl.arguments import PATH, Int64, Values, checked, integer, items
 from twinwl.datasets.catalogue import data_folders
-from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.formats import ReadOptions
+from twinwl.datasets.dataset import Dataset, is_missing
+from twinwl.datasets.formats import ArchiveMembers, ReadOptions, decode, numbered_lines, open_file, read_bytes
 from twinwl.datasets.source import read_columns
-from twinwl.datasets.targets import is_missing
-from twinwl.datasets.text_files import ArchiveMembers, decode, numbered_lines, open_file, read_bytes
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, shown
-from twinwl.models.hold_out import hold_out, rarest_classes
+from twinwl.models.calibration import hold_out, rarest_classes
 from twinwl.models.targets import read_targets
 
 WORDS = ("stratified", "scaffold", "scaffold-shuffled", "gnn-comparison")
 HELD_OUT = 0.1  # share of the training part that chooses epoch and configuration
-_PARTS = ("train", "validation", "test")
 _PART_OF_NAME = {
     "train": 0, "training": 0, "valid": 1, "validation": 1, "val": 1, "dev": 1, "test": 2, "testing": 2,
 }  # fmt: skip
@@ -118,20 +114,30 @@ def make_folds(
     y = np.asarray(y)
     several = y.ndim > 1
     classes, codes = np.unique(_strata(y, stratified=stratified), return_inverse=True)
-    dense = None if groups is None else np.unique(groups, return_inverse=True)[1].astype(np.int64)
-    if dense is not None and len(dense) != len(y):
-        raise TwinWLError(f"groups has {len(dense)} entries for {len(y)} graphs; give one per graph")
+    if groups is not None and len(groups) != len(y):
+        raise TwinWLError(f"groups has {len(groups)} entries for {len(y)} graphs; give one per graph")
     if several:  # a class too rare for that many folds is not worth an error: other tasks can do without it
         counts = np.bincount(codes)
         rare_joined = np.where(counts[codes] < n_folds, counts.argmax(), codes)
         classes, codes = np.unique(rare_joined, return_inverse=True)
-    _check_sizes(classes, codes, dense, n_folds, stratified=stratified and not several)
-    kind = StratifiedKFold if dense is None else StratifiedGroupKFold
+    elif stratified and len(classes) < 2:  # noqa: PLR2004
+        raise TwinWLError(f"there is only one class, {classes.tolist()}; at least two are needed")
+    units = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    n_units = np.bincount(np.unique(np.stack([codes, units]), axis=1)[0])
+    rarest = int(n_units.argmin())
+    if n_units[rarest] < n_folds:
+        whose = f"class {classes.tolist()[rarest]!r} has" if stratified and not several else "there are"
+        what = "graphs" if groups is None else "groups"
+        raise TwinWLError(
+            f"{whose} {n_units[rarest]} {what}, too few for {n_folds} folds; "
+            "use fewer folds, or give more of them"
+        )
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what it warns of was checked above
-        parts = enumerate(list(splitter.split(np.zeros(len(y)), codes, dense)))
-    return [_held_out(training, test, codes, dense, seed, number) for number, (training, test) in parts]
+        parts = enumerate(list(splitter.split(np.zeros(len(y)), codes, units)))
+    return [_held_out(training, test, codes, groups, seed, number) for number, (training, test) in parts]
 
 
 def _strata(y: Values, *, stratified: bool) -> Values:
@@ -155,24 +161,6 @@ def _held_out(
     remedy = "give more graphs: these are all that a fold has to train on"
     train, validation = hold_out(here, HELD_OUT, own_seed, groups_here, remedy)
     return Fold(training[train], training[validation], np.asarray(test, dtype=np.int64))
-
-
-def _check_sizes(
-    classes: Values, codes: Int64, groups: Int64 | None, n_folds: int, *, stratified: bool
-) -> None:
-    if stratified and len(classes) < 2:  # noqa: PLR2004
-        raise TwinWLError(f"there is only one class, {classes.tolist()}; at least two are needed")
-    for code, value in enumerate(classes.tolist()):
-        members = codes == code
-        n_units = int(members.sum()) if groups is None else len(np.unique(groups[members]))
-        if n_units < n_folds:
-            what = ("graph" if groups is None else "group") + "s" * (n_units != 1)
-            whose = f"class {value!r} has" if stratified else "there are"
-            remedies = [f"use {n_units} folds or fewer"] * (n_units > 1) + [
-                "leave that class out"
-            ] * stratified
-            remedy = ", or ".join(remedies) or "give more of them"
-            raise TwinWLError(f"{whose} {n_units} {what}, too few for {n_folds} folds; {remedy}")
 
 
 def scaffold_groups(smiles: Sequence[str]) -> Int64:
@@ -244,26 +232,19 @@ def split_groups(groups: Int64, validation: float = 0.1, test: float = 0.1, seed
         )
     n = len(groups)
     first, sizes = np.unique(groups, return_index=True, return_counts=True)[1:]
-    if seed is None:  # the bounds of MoleculeNet and OGB, which count all molecules up to this part
-        order, bounds, otherwise = (
-            np.lexsort((first, sizes))[::-1],
-            {0: n - n * (validation + test), 1: n - n * test},
-            2,
-        )
+    if seed is None:  # as MoleculeNet and OGB: a bound counts all molecules up to and with its part
+        order, parts = np.lexsort((first, sizes))[::-1], (0, 1, 2)
+        bounds = (n - n * (validation + test), n - n * test, np.inf)
     else:
-        order, bounds, otherwise = (
-            np.random.default_rng(seed).permutation(len(sizes)),
-            {1: n * validation, 2: n * test},
-            0,
-        )
-    part_of_scaffold = np.full(len(sizes), otherwise, np.int64)
-    filled = [0, 0, 0]
+        order, parts = np.random.default_rng(seed).permutation(len(sizes)), (1, 2, 0)
+        bounds = (np.inf, n * validation, n * test)
+    part_of_scaffold, filled = np.zeros(len(sizes), np.int64), np.zeros(3)
     for scaffold in order.tolist():
-        for part, bound in bounds.items():
-            before = sum(filled[: part + 1]) if seed is None else filled[part]
-            if before + sizes[scaffold] <= bound + _ROUNDING:
+        for part in parts:
+            before = filled[: part + 1].sum() if seed is None else filled[part]
+            if before + sizes[scaffold] <= bounds[part] + _ROUNDING:
                 part_of_scaffold[scaffold] = part
-                filled[part] += int(sizes[scaffold])
+                filled[part] += sizes[scaffold]
                 break
     fold = Fold(*(np.flatnonzero(part_of_scaffold[groups] == number) for number in range(3)))
     if not len(fold.train) or not len(fold.test):
@@ -343,8 +324,7 @@ def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
 
 def groups_of(groups: Column | Sequence[object], data: Dataset) -> Int64:
     """Return a number for each graph's group, from a column or from one value per graph."""
-    what, cells = _cells(groups, "groups", data)
-    _refuse_missing(cells, what, data, "the same value for graphs that must stay together")
+    cells = _known(*_cells(groups, "groups", data), data, "the same value for graphs that must stay together")
     kinds = [f"{type(cell).__name__} {cell}" for cell in cells]
     return np.unique(kinds, return_inverse=True)[1].astype(np.int64)
 
@@ -367,20 +347,20 @@ def split_of(
     """
     stratified = task == "classification"
     if split is None or (isinstance(split, str) and split == "stratified"):
-        kinds = "stratified " * stratified + "folds" + ", groups kept together" * (data.groups is not None)
-        kinds += ", by each graph's rarest class" * (stratified and bool(data.tasks))
-        options = {"n_folds": n_folds, "stratified": stratified}
-        return Split(
-            f"{n_folds} folds",
-            f"{n_folds} {kinds}",
-            lambda seed: make_folds(data.targets, data.groups, seed=seed, **options),  # type: ignore[arg-type]
+        text = f"{n_folds} {'stratified ' * stratified}folds" + ", groups kept together" * (
+            data.groups is not None
         )
+        text += ", by each graph's rarest class" * (stratified and bool(data.tasks))
+
+        def folds(seed: int) -> list[Fold]:
+            return make_folds(data.targets, data.groups, n_folds=n_folds, seed=seed, stratified=stratified)
+
+        return Split(f"{n_folds} folds", text, folds)
     if isinstance(split, str) and split.startswith("scaffold") and split in WORDS:
         return _by_scaffold(data, split, stratified=stratified)
     if isinstance(split, str | Path):
-        return _from_file(data, split, stratified=stratified)
-    what, cells = _cells(split, "split", data)
-    return _from_cells(data, cells, what, stratified=stratified)
+        return _from_file(data, Path(split), stratified=stratified)
+    return _from_cells(data, *_cells(split, "split", data), stratified=stratified)
 
 
 def _by_scaffold(data: Dataset, word: str, *, stratified: bool) -> Split:
@@ -400,11 +380,16 @@ def _by_scaffold(data: Dataset, word: str, *, stratified: bool) -> Split:
     return Split(f"{word} {_digest(scaffolds)}", text, folds)
 
 
-def _from_file(data: Dataset, split: str | Path, *, stratified: bool) -> Split:
-    path = Path(split)
-    published, folds = (False, [_from_folder(path)]) if path.is_dir() else _read_folds(split, data)
+def _from_file(data: Dataset, path: Path, *, stratified: bool) -> Split:
+    published = False
+    if path.is_dir():
+        folds = [_from_folder(path)]
+    elif (file := find_splits(path)).suffix.lower() in {".json", ".zip"}:
+        published, folds = _from_json(_read_json(file, data.name), file)
+    else:
+        folds = [_from_table(file)]
     parts = [
-        _from_cells(data, _of_graphs(pairs, path, data), str(path), stratified=stratified) for pairs in folds
+        _from_cells(data, str(path), _of_graphs(pairs, path, data), stratified=stratified) for pairs in folds
     ]
     digest = _digest(np.frombuffer("".join(part.kind for part in parts).encode(), np.uint8))
     text = parts[0].text if len(parts) == 1 else f"{len(parts)} splits in {path}"
@@ -416,35 +401,13 @@ def _from_file(data: Dataset, split: str | Path, *, stratified: bool) -> Split:
 
 
 def _from_folder(path: Path) -> _Pairs:
-    found: _Pairs = []
-    for name in _PART_OF_NAME:
-        files = [file for ending in (".csv", ".csv.gz") if (file := path / f"{name}{ending}").is_file()]
-        found += [(text, name) for file in files[:1] for _, text in numbered_lines(str(file))]
+    files = [(name, path / f"{name}{end}") for name in _PART_OF_NAME for end in (".csv", ".csv.gz")]
+    found: _Pairs = [
+        (row, name) for name, file in files if file.is_file() for _, row in numbered_lines(str(file))
+    ]
     if not found:
         raise TwinWLError(f"{path}: there is no train.csv, valid.csv or test.csv in this folder; give a file")
     return found
-
-
-def _read_folds(split: str | Path, data: Dataset) -> tuple[bool, list[_Pairs]]:
-    """Read a file: whether it has the form of published splits, and the part of each row, fold by fold."""
-    path = find_splits(split)
-    if path.suffix.lower() not in {".json", ".zip"}:
-        return False, [_from_table(path)]
-    content = _read_json(path, data.name)
-    if not isinstance(content, list | dict):
-        raise TwinWLError(f'{path}: got {shown(content)}, expected {{"train": [rows], "test": [rows]}}')
-    folds: list[Any] = [content]
-    if isinstance(content, list) and content and all(isinstance(entry, dict) for entry in content):
-        folds = content
-    published = any("model_selection" in fold for fold in folds if isinstance(fold, dict))
-    if published:
-        try:
-            folds = [{**fold["model_selection"][0], "test": fold["test"]} for fold in folds]
-        except (TypeError, LookupError) as error:
-            raise TwinWLError(
-                f"{path}: not in the format of gnn-comparison ({error}); get it again"
-            ) from error
-    return published, [_from_json(fold) for fold in folds]
 
 
 def _read_json(path: Path, name: str) -> object:
@@ -471,13 +434,31 @@ def _read_json(path: Path, name: str) -> object:
         raise TwinWLError(f"{where}: not readable as JSON ({error}); correct it") from error
 
 
-def _from_json(content: dict[str, object] | list[object]) -> _Pairs:
-    if isinstance(content, list):
-        return list(enumerate(content))
-    if any(isinstance(rows, list) for rows in content.values()):
-        listed = {part: rows if isinstance(rows, list) else [rows] for part, rows in content.items()}
-        return [(row, part) for part, rows in listed.items() for row in rows]
-    return list(content.items())
+def _from_json(content: object, path: Path) -> tuple[bool, list[_Pairs]]:
+    """Return whether JSON has the form of published splits, and the part of each row, fold by fold."""
+    several = isinstance(content, list) and content and all(isinstance(entry, dict) for entry in content)
+    published = False
+    folds: list[_Pairs] = []
+    for fold in content if several else [content]:  # type: ignore[attr-defined]
+        if isinstance(fold, list):
+            folds.append(list(enumerate(fold)))
+            continue
+        if not isinstance(fold, dict):
+            raise TwinWLError(f'{path}: got {shown(fold)}, expected {{"train": [rows], "test": [rows]}}')
+        if "model_selection" in fold:
+            published = True
+            try:
+                fold = {**fold["model_selection"][0], "test": fold["test"]}  # noqa: PLW2901
+            except (TypeError, LookupError) as error:
+                raise TwinWLError(
+                    f"{path}: not in the format of gnn-comparison ({error}); get it again"
+                ) from error
+        by_part = any(isinstance(rows, list) for rows in fold.values())
+        listed = [(rows if isinstance(rows, list) else [rows], part) for part, rows in fold.items()]
+        folds.append(
+            [(row, part) for rows, part in listed for row in rows] if by_part else list(fold.items())
+        )
+    return published, folds
 
 
 def _from_table(path: Path) -> _Pairs:
@@ -491,10 +472,10 @@ def _from_table(path: Path) -> _Pairs:
             f"numbers; got the columns {', '.join(map(repr, columns)) or 'none'}"
         )
     parts = columns[named[0]]
-    return list(zip(range(len(parts)) if of_row is None else columns[of_row], parts, strict=True))
+    return list(zip(range(len(parts)) if of_row is None else columns[of_row], parts))
 
 
-def _of_graphs(pairs: Iterable[tuple[object, object]], path: Path, data: Dataset) -> list[object]:
+def _of_graphs(pairs: _Pairs, path: Path, data: Dataset) -> list[object]:
     """Look up the part of each graph by its row; None for a graph in no part."""
     n_rows = 1 + max([*data.rows.tolist(), *(error.row for error in data.errors)])
     part_of_row: dict[int, object] = {}
@@ -502,8 +483,7 @@ def _of_graphs(pairs: Iterable[tuple[object, object]], path: Path, data: Dataset
         text = str(given).strip().removesuffix(".0")
         if not text.isdecimal():
             raise TwinWLError(f"{path}: got {shown(given)} for a row, expected an integer of at least 0")
-        row = int(text)
-        if row >= n_rows:
+        if (row := int(text)) >= n_rows:
             raise TwinWLError(
                 f"{path}: row {row} is out of range: {data.name} has the rows 0 to {n_rows - 1}; is this the "
                 "split of another table?"
@@ -513,34 +493,40 @@ def _of_graphs(pairs: Iterable[tuple[object, object]], path: Path, data: Dataset
                 f"{path}: row {row} is listed twice, as {part_of_row[row]} and {part}; keep one"
             )
         part_of_row[row] = part
-    return [_plain(part_of_row.get(row), str(path)) for row in data.rows.tolist()]
+    return [part_of_row.get(row) for row in data.rows.tolist()]
 
 
 def _cells(given: Column | Sequence[object], argument: str, data: Dataset) -> tuple[str, list[object]]:
+    """Return what to call the values in messages, and one for each graph."""
     if isinstance(given, Column):
-        what, cells = (
-            f"column {given.name!r} of {data.name}",
-            [given.cells[row] for row in data.rows.tolist()],
-        )
-    else:
-        values = getattr(given, "tolist", lambda: given)()  # an array, or a list
-        what, cells = argument, items(argument, values, "a name, a file, or one value per graph")
+        return f"column {given.name!r} of {data.name}", [given.cells[row] for row in data.rows.tolist()]
+    cells = items(
+        argument, getattr(given, "tolist", lambda: given)(), "a name, a file, or one value per graph"
+    )
     if len(cells) != len(data):
         raise TwinWLError(f"{argument}: got {len(cells)} values for {len(data)} graphs; give one per graph")
-    return what, [_plain(cell, what) for cell in cells]
+    return argument, cells
 
 
-def _plain(cell: object, what: str) -> object:
-    """Return a cell that can be compared and written; None where it is missing."""
-    plain = cell.item() if isinstance(cell, np.generic) else cell
-    if isinstance(plain, str | int | float | dt.date | None):
-        return None if is_missing(plain) else plain
-    raise TwinWLError(f"{what}: got {shown(cell)}, expected text, a number or a date for each graph")
+def _known(what: str, cells: list[object], data: Dataset, expected: str) -> list[object]:
+    """Return cells that can be compared and written; refuse others, and graphs without a value."""
+    plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
+    for cell in plain:
+        if not isinstance(cell, str | int | float | dt.date | None):
+            raise TwinWLError(f"{what}: got {shown(cell)}, expected text, a number or a date for each graph")
+    missing = [str(row) for row, cell in zip(data.rows, plain) if is_missing(cell)]
+    if missing:
+        listed = ", ".join(missing[:_LISTED]) + ", …" * (len(missing) > _LISTED)
+        raise TwinWLError(
+            f"{what}: {len(missing):,} of {len(cells):,} graphs have no value (rows {listed}); expected "
+            f"{expected} for each"
+        )
+    return plain
 
 
-def _from_cells(data: Dataset, cells: list[object], what: str, *, stratified: bool) -> Split:
+def _from_cells(data: Dataset, what: str, cells: list[object], *, stratified: bool) -> Split:
     """Split by one value per graph: the name of its part, or its year."""
-    _refuse_missing(cells, what, data, "train, validation or test, or a year")
+    cells = _known(what, cells, data, "train, validation or test, or a year")
     if len(set(cells)) == 1:
         raise TwinWLError(
             f"{what}: all {len(cells):,} graphs have the value {shown(cells[0])}, so there is nothing to "
@@ -551,10 +537,10 @@ def _from_cells(data: Dataset, cells: list[object], what: str, *, stratified: bo
     about = ""
     if None not in names:
         part = np.array(names)
-    elif None not in times:
-        part, about = _by_time([time for time in times if time is not None], what)
+    elif all(times):
+        part, about = _by_time([time for time in times if time], what)
     else:
-        odd = [place for place, pair in enumerate(zip(names, times, strict=True)) if pair == (None, None)]
+        odd = [place for place, pair in enumerate(zip(names, times)) if pair == (None, None)]
         place = odd[0] if odd else names.index(None)
         raise TwinWLError(
             f"{what}: row {data.rows[place]} holds {shown(cells[place])}, expected train, validation or test "
@@ -576,9 +562,15 @@ def _from_cells(data: Dataset, cells: list[object], what: str, *, stratified: bo
 
 def _by_time(times: list[tuple[int, ...]], what: str) -> tuple[Int64, str]:
     """Test on the latest tenth, choose by the tenth before it; graphs of one time stay together."""
-    distinct, codes = sorted(set(times)), np.unique(times, axis=0, return_inverse=True)[1].ravel()
-    n_since = np.cumsum(np.bincount(codes)[::-1])[::-1]  # graphs of each time and later
-    first_test = int(np.flatnonzero(n_since >= _SHARE * len(times))[-1])
+    distinct = sorted(set(times))
+    code_of = {time: code for code, time in enumerate(distinct)}
+    codes = np.array([code_of[time] for time in times])
+
+    def first_of_last_tenth(codes: Int64) -> int:
+        n_since = np.cumsum(np.bincount(codes)[::-1])[::-1]  # graphs of each time and later
+        return int(np.flatnonzero(n_since >= _SHARE * len(times)).max(initial=0))
+
+    first_test = first_of_last_tenth(codes)
     since, until = (
         "-".join(f"{field:02}" for field in distinct[code]) for code in (first_test, max(0, first_test - 1))
     )
@@ -587,11 +579,9 @@ def _by_time(times: list[tuple[int, ...]], what: str) -> tuple[Int64, str]:
             f"{what}: less than a tenth of the graphs are later than {until}, too few to test on; use "
             "another split"
         )
-    later = np.flatnonzero(n_since[:first_test] - n_since[first_test] >= _SHARE * len(times))
-    first_held = (
-        int(later[-1]) if len(later) and later[-1] else first_test
-    )  # none: the whole rest would be held out
-    part = np.where(codes >= first_test, 2, np.where(codes >= first_held, 1, 0))
+    # Where the whole rest would be held out, nothing is: a tenth of it is then drawn as for other splits.
+    first_held = first_of_last_tenth(codes[codes < first_test]) or first_test
+    part = (codes >= first_test).astype(np.int64) + (codes >= first_held)
     return part, f", by time: tested on {since} and later, the rest is up to {until}"
 
 
@@ -606,16 +596,6 @@ def _time(cell: object) -> tuple[int, ...] | None:
         return dt.datetime.fromisoformat(text).timetuple()[:3]
     except ValueError:
         return None
-
-
-def _refuse_missing(cells: list[object], what: str, data: Dataset, expected: str) -> None:
-    missing = [int(row) for row, cell in zip(data.rows, cells, strict=True) if cell is None]
-    if missing:
-        listed = ", ".join(map(str, missing[:_LISTED])) + ", …" * (len(missing) > _LISTED)
-        raise TwinWLError(
-            f"{what}: {len(missing):,} of {len(cells):,} graphs have no value (rows {listed}); expected "
-            f"{expected} for each"
-        )
 
 
 def _completed(fold: Fold, data: Dataset, what: str, seed: int, *, stratified: bool) -> Fold:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arrays import Int32, Int64
+from twinwl.arguments import Int32, Int64
 from twinwl.compilation import kernel
 
 

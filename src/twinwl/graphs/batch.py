@@ -1,6 +1,6 @@
 """GraphBatch: one immutable CSR batch of graphs, which scikit-learn can use like an array.
 
-Graphs are taken out of it and joined here; how they come from and go to other libraries is in `from_objects`,
+Graphs are taken out of it and joined here; how they come from and go to other libraries is in `building`,
 `from_pyg`, `from_graph6`, `molecules` and `exporters`.
 """
 
@@ -15,12 +15,26 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from twinwl.arguments import FLAG, MAX_ITEMS, Constraint, checked, exactly, foreign_array, items
-from twinwl.arrays import Float64, Int32, Int64, Values, graph_of_node, pointer, ranges
+from twinwl.arguments import (
+    FLAG,
+    MAX_ITEMS,
+    Constraint,
+    Float64,
+    Int32,
+    Int64,
+    Values,
+    checked,
+    exactly,
+    foreign_array,
+    graph_of_node,
+    items,
+    pointer,
+    ranges,
+)
 from twinwl.errors import GraphIndexError, GraphInputError, LabelError, setting, shown
+from twinwl.graphs.building import ObjectConstructors
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.from_graph6 import Graph6Constructors
-from twinwl.graphs.from_objects import ObjectConstructors
 from twinwl.graphs.from_pyg import PyGConstructors
 from twinwl.graphs.labels import Coded, Label, encode_labels, label_token, normalise_label, recode
 from twinwl.graphs.molecules import ATOMS, AtomLevel, MoleculeConstructors
@@ -175,7 +189,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         return f"GraphBatch({', '.join(counted)})"
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import batch_html  # noqa: PLC0415  (drawing, on demand)
+        from twinwl.report.page import batch_html  # noqa: PLC0415  (drawing, on demand)
 
         return batch_html(self)
 
@@ -284,7 +298,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         own = [self.node_vocabulary[code] for code in self.node_labels[first]]
         try:
             ranks, vocabulary = encode_labels(
-                [(label, *row) for label, row in zip(own, values[first].tolist(), strict=True)]
+                [(label, *row) for label, row in zip(own, values[first].tolist())]
             )
         except LabelError as error:
             raise error.at(graph_of_node(self.graph_ptr, int(first[error.position or 0]))) from error
@@ -520,7 +534,7 @@ def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
     (['C', 'C', 'O'], True)
     """
     place = np.empty(batch.n_nodes, np.int64)  # of each node in the new order
-    for first, last in zip(batch.graph_ptr[:-1].tolist(), batch.graph_ptr[1:].tolist(), strict=True):
+    for first, last in zip(batch.graph_ptr[:-1].tolist(), batch.graph_ptr[1:].tolist()):
         place[first:last] = first + rng.permutation(last - first)
     sources, targets = (place[ends] for ends in batch.arcs())
     order = np.lexsort((targets, sources))

@@ -1,21 +1,630 @@
-"""The last step of every constructor: parts of graphs are checked and become one GraphBatch."""
+"""Graphs of other kinds into a GraphBatch: edge lists, networkx, igraph, matrices, and what `as_batch` finds.
+
+Libraries are imported where they are used, so that a GraphBatch needs none of them. `build` is the last step
+of every constructor: it checks the parts and sorts the arcs.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import sys
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from twinwl.arguments import MAX_ITEMS, foreign_array, items
-from twinwl.arrays import Float64, Int32, Int64, graph_of_node, pointer
-from twinwl.errors import GraphInputError, LabelError, warn_caller
-from twinwl.graphs.labels import Coded, encode_labels
+from twinwl.arguments import (
+    FLAG,
+    MAX_ITEMS,
+    NAME,
+    Float64,
+    Int32,
+    Int64,
+    Values,
+    checked,
+    foreign_array,
+    graph_of_node,
+    integer,
+    items,
+    one_of,
+    pointer,
+)
+from twinwl.errors import GraphInputError, LabelError, nearest, shown, warn_caller
+from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
 
 if TYPE_CHECKING:
+    import igraph
+    import networkx as nx
+    import scipy.sparse
+
     from twinwl.graphs.batch import GraphBatch
 
+_PAIR = "pairs (u, v) of node numbers 0..n-1"
+_BINARISE = "binarise the matrix, (matrix != 0).astype(int), or threshold it"
+
+
+class ObjectConstructors:
+    """The constructors of `GraphBatch` from edge lists and the graphs of other libraries."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_edges(
+        cls,
+        edge_lists: Iterable[Iterable[tuple[int, int]]],
+        node_labels: Iterable[Sequence[object]] | None = None,
+        num_nodes: Iterable[int] | None = None,
+        edge_labels: Iterable[Sequence[object]] | None = None,
+        node_features: Iterable[Values] | None = None,
+        *,
+        directed: bool = False,
+    ) -> GraphBatch:
+        """Build a batch from one list of ``(u, v)`` per graph; nodes are 0..n-1.
+
+        Parameters
+        ----------
+        edge_lists
+            An edge may be given once or from both ends; arrays of shape (n_edges, 2) are accepted too.
+        node_labels
+            One sequence of labels per graph; its length is that graph's number of nodes.
+        num_nodes
+            Number of nodes of each graph; needed only if the last nodes are isolated.
+        edge_labels
+            One sequence of labels per graph, aligned with its edge list.
+        node_features
+            One array of shape (n_nodes, n_features) per graph.
+        directed
+            Keep arcs one-way.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_edges([[(0, 1), (1, 2)]], num_nodes=[4])
+        GraphBatch(1 graph, 4 nodes, 2 edges)
+        """
+        lists = listed(edge_lists, "edge_lists")
+        n_graphs = len(lists)
+        edge_counts, edges = _flat_edges(lists)
+        labels = aligned(node_labels, n_graphs, "node_labels")
+        features = aligned(node_features, n_graphs, "node_features")
+        declared = aligned(num_nodes, n_graphs, "num_nodes")
+        node_counts = _node_counts(declared, labels or features, edge_counts, edges)
+        return build(
+            node_counts,
+            edge_counts,
+            edges[:, 0],
+            edges[:, 1],
+            nodes=coded(labels, node_counts, "node"),
+            edges=coded(aligned(edge_labels, n_graphs, "edge_labels"), edge_counts, "edge"),
+            node_features=stacked_features(features, node_counts),
+            directed=checked("directed", directed, FLAG),
+        )
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graphs: Iterable[nx.Graph],
+        node_label: str | None = None,
+        edge_label: str | None = None,
+        node_features: str | None = None,
+    ) -> GraphBatch:
+        """Build a batch from networkx graphs; nodes keep the order of ``graph.nodes``.
+
+        Attributes that are not named are not read; the guide, "What counts as the same graph", has the rules.
+
+        Parameters
+        ----------
+        graphs
+            Directed graphs give a directed batch; directed and undirected ones do not mix.
+        node_label, edge_label
+            Attributes with the labels. Weights are ignored with a warning, unless ``edge_label="weight"``.
+        node_features
+            Attribute with the vector of features of each node.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_networkx([nx.path_graph(3), nx.cycle_graph(4)])
+        GraphBatch(2 graphs, 7 nodes, 6 edges)
+        """
+        import networkx as nx  # noqa: PLC0415
+
+        node_label = checked("node_label", node_label, NAME, None)
+        edge_label = checked("edge_label", edge_label, NAME, None)
+        node_features = checked("node_features", node_features, NAME, None)
+        collected = _of_one_kind(graphs, nx.Graph, "networkx")
+        node_counts = np.array([len(graph) for graph in collected], np.int64)
+        edges = [list(graph.edges(data=True)) for graph in collected]
+        edge_counts = np.array(list(map(len, edges)), np.int64)
+        ends: list[int] = []
+        for graph, own in zip(collected, edges):
+            number_of: dict[Hashable, int] = {node: number for number, node in enumerate(graph)}
+            ends += [number_of[end] for u, v, _ in own for end in (u, v)]
+        features = labels = edge_values = None
+        if node_features is not None:
+            name = f"node attribute {node_features!r}"
+            rows = _attributes([graph.nodes(data=True) for graph in collected], node_features, "node")
+            features = [foreign_array(name, row, np.float64, graph) for graph, row in enumerate(rows)]
+            features = [
+                row[:, None] if row.ndim == 1 else row for row in features
+            ]  # a number is a vector too
+        if node_label is not None:
+            labels = _attributes([graph.nodes(data=True) for graph in collected], node_label, "node")
+        if edge_label is not None:
+            pairs = [[((u, v), data) for u, v, data in own] for own in edges]
+            edge_values = _attributes(pairs, edge_label, "edge")
+        if edge_label != WEIGHT:
+            weights = (data.get(WEIGHT) for own in edges for _, _, data in own if data)
+            warn_weights(count_weights(weights), len(ends) // 2)
+        return build(
+            node_counts,
+            edge_counts,
+            *np.array(ends, np.int64).reshape(-1, 2).T,
+            nodes=coded(labels, node_counts, "node"),
+            edges=coded(edge_values, edge_counts, "edge"),
+            node_features=stacked_features(features, node_counts),
+            directed=bool(collected) and collected[0].is_directed(),
+        )
+
+    @classmethod
+    def from_igraph(
+        cls, graphs: Iterable[igraph.Graph], node_label: str | None = None, edge_label: str | None = None
+    ) -> GraphBatch:
+        """Build a batch from igraph graphs.
+
+        Parameters
+        ----------
+        graphs
+            Directed graphs give a directed batch; directed and undirected ones do not mix.
+        node_label, edge_label
+            Vertex and edge attributes with the labels. Weights are ignored with a warning, unless
+            ``edge_label="weight"``.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
+        >>> import igraph
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_igraph([igraph.Graph.Ring(5)])
+        GraphBatch(1 graph, 5 nodes, 5 edges)
+        """
+        import igraph  # noqa: PLC0415
+
+        node_label = checked("node_label", node_label, NAME, None)
+        edge_label = checked("edge_label", edge_label, NAME, None)
+        collected = _of_one_kind(graphs, igraph.Graph, "igraph")
+        node_counts = np.array([graph.vcount() for graph in collected], dtype=np.int64)
+        edge_counts, edges = _flat_edges([graph.get_edgelist() for graph in collected])
+        node_values = _igraph_values([graph.vs for graph in collected], node_label, "node")
+        edge_values = _igraph_values([graph.es for graph in collected], edge_label, "edge")
+        if edge_label != WEIGHT:
+            weighted = [graph.es[WEIGHT] for graph in collected if WEIGHT in graph.es.attributes()]
+            warn_weights(sum(map(count_weights, weighted)), len(edges))
+        return build(
+            node_counts,
+            edge_counts,
+            edges[:, 0],
+            edges[:, 1],
+            nodes=coded(node_values, node_counts, "node"),
+            edges=coded(edge_values, edge_counts, "edge"),
+            directed=bool(collected) and collected[0].is_directed(),
+        )
+
+    @classmethod
+    def from_scipy(
+        cls,
+        adjacencies: Iterable[scipy.sparse.sparray | Values],
+        node_labels: Iterable[Sequence[object]] | None = None,
+        edge_label: str | None = None,
+        *,
+        directed: bool = False,
+    ) -> GraphBatch:
+        """Build a batch from adjacency matrices, sparse or dense.
+
+        Parameters
+        ----------
+        adjacencies
+            One square matrix per graph.
+        node_labels
+            One sequence of labels per graph.
+        edge_label
+            ``"weight"`` reads entries as edge labels; otherwise entries other than 0 and 1 are weights, which
+            are ignored with a warning.
+        directed
+            Keep arcs one-way; otherwise a matrix that is not symmetric is an error.
+
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> from twinwl import GraphBatch
+        >>> GraphBatch.from_scipy([sp.csr_array([[0, 1], [1, 0]])])
+        GraphBatch(1 graph, 2 nodes, 1 edge)
+        """
+        edge_label = checked("edge_label", edge_label, one_of(WEIGHT), None)
+        directed = checked("directed", directed, FLAG)
+        if is_sparse(adjacencies) or (isinstance(adjacencies, np.ndarray) and adjacencies.ndim == 2):  # noqa: PLR2004
+            raise GraphInputError("this is one matrix, not a list of them; wrap it in a list: [matrix]")
+        parts = [_entries(matrix, graph) for graph, matrix in enumerate(listed(adjacencies, "adjacencies"))]
+        nothing = (0, *[np.empty(0, np.int64)] * 3)  # for a batch without graphs
+        rows, columns, weights = (np.concatenate(column) for column in list(zip(nothing, *parts))[1:])
+        edge_counts = np.array([len(part[1]) for part in parts], np.int64)
+        node_counts = np.array([part[0] for part in parts], np.int64)
+        if edge_label is None:
+            edges = rows != columns if directed else rows < columns  # a symmetric matrix has each edge twice
+            warn_weights(count_weights(weights[edges]), int(np.count_nonzero(edges)))
+        return build(
+            node_counts,
+            edge_counts,
+            rows,
+            columns,
+            nodes=coded(aligned(node_labels, len(parts), "node_labels"), node_counts, "node"),
+            edges=None if edge_label is None else encode_labels((weights + 0).tolist()),  # True is 1
+            directed=directed,
+            one_way_remedy="an undirected graph has a symmetric matrix: add the transpose, or pass "
+            "directed=True",
+        )
+
+
+def _flat_edges(lists: Sequence[object]) -> tuple[Int64, Int64]:
+    """Return the number of edges of each graph, and all edges as one array of shape (n_edges, 2).
+
+    >>> counts, edges = _flat_edges([[(0, 1), (1, 2)], []])
+    >>> counts.tolist(), edges.tolist()
+    ([2, 0], [[0, 1], [1, 2]])
+    """
+    # Plain lists of plain pairs are flattened in C; everything else is read one by one.
+    if all(type(part) is list for part in lists):
+        pairs: list[Any] = list(itertools.chain.from_iterable(lists))  # type: ignore[arg-type]
+        if set(map(type, pairs)) <= {tuple, list} and set(map(len, pairs)) <= {2}:
+            numbers = list(itertools.chain.from_iterable(pairs))
+            if set(map(type, numbers)) <= {int}:
+                try:
+                    edges = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+                except OverflowError:
+                    pass
+                else:
+                    return np.fromiter(map(len, lists), np.int64, len(lists)), edges  # type: ignore[arg-type]
+    arrays = [_edge_array(graph, part) for graph, part in enumerate(lists)]
+    counts = np.fromiter(map(len, arrays), np.int64, len(arrays))
+    return counts, np.concatenate(arrays) if arrays else np.empty((0, 2), np.int64)
+
+
+def _edge_array(graph: int, edge_list: object) -> Int64:
+    """Return one graph's edges as an integer array of shape (n_edges, 2)."""
+    edges = edge_list if isinstance(edge_list, np.ndarray) else _without_bools(graph, edge_list)
+    array = foreign_array("edge list", edges, None, graph)
+    if array.ndim and not len(array):
+        return np.empty((0, 2), np.int64)
+    if array.ndim == 1 and array.dtype.kind in "iu":
+        raise GraphInputError(
+            f"edge list: got {shown(edge_list)}, expected {_PAIR}, in one list per graph; wrap the edges of "
+            "a single graph in a list",
+            graph,
+        )
+    if array.ndim != 2 or array.shape[1] != 2:  # noqa: PLR2004
+        raise GraphInputError(f"edge list: got shape {array.shape}, expected (n_edges, 2): {_PAIR}", graph)
+    if array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max):
+        wrong = next(tuple(edge) for edge in array.tolist() if not all(map(_is_node, edge)))
+        raise GraphInputError(f"edge list: got edge {shown(wrong)}, expected {_PAIR}", graph)
+    return array.astype(np.int64)
+
+
+def _without_bools(graph: int, edge_list: object) -> list[object]:
+    """Return the edges as a list; NumPy would read True as node 1."""
+    edges = items("edge list", edge_list, _PAIR, graph, ordered=False)
+    for edge in edges:
+        if isinstance(edge, (tuple, list)) and any(isinstance(end, bool) for end in edge):
+            raise GraphInputError(f"edge list: got edge {shown(edge)}, expected {_PAIR}", graph)
+    return edges
+
+
+def _is_node(end: object) -> bool:
+    return type(end) is int and abs(end) <= MAX_ITEMS
+
+
+def _node_counts(
+    declared: Sequence[object] | None, per_node: Sequence[Any] | None, edge_counts: Int64, edges: Int64
+) -> Int64:
+    """Return the number of nodes of each graph: as given, else from the largest node number."""
+    if declared is not None:
+        count = integer(0, MAX_ITEMS)
+        given = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]
+        return np.array(given, dtype=np.int64)
+    if per_node is not None:
+        return np.array([_length(part) for part in per_node], np.int64)
+    counts = np.zeros(len(edge_counts), dtype=np.int64)
+    filled = edge_counts > 0
+    if filled.any():
+        largest = np.maximum.reduceat(edges.max(axis=1), pointer(edge_counts)[:-1][filled])
+        counts[filled] = np.maximum(largest + 1, 0)
+        for graph in np.flatnonzero(counts > PLAUSIBLE_NODES).tolist():
+            check_plausible(int(counts[graph]), int(edge_counts[graph]), graph)
+    return counts
+
+
+def _length(part: Any) -> int:  # noqa: ANN401
+    try:
+        return len(part)
+    except TypeError:  # what has no length is refused when it is read
+        return 0
+
+
+def _of_one_kind(graphs: Iterable[Any], kind: Any, library: str) -> list[Any]:  # noqa: ANN401
+    """Return the graphs of a library as a list: all of its type, all directed or all undirected."""
+    if isinstance(graphs, kind):
+        raise GraphInputError(f"this is one {library} graph, not a list of them; wrap it in a list: [graph]")
+    collected: list[Any] = listed(graphs, "graphs")
+    for position, graph in enumerate(collected):
+        if not isinstance(graph, kind):
+            raise GraphInputError(
+                f"{type(graph).__name__} is not a graph of {library}; use the from_… constructor of its kind",
+                position,
+            )
+        if graph.is_directed() != collected[0].is_directed():
+            here, there = ("", "un") if graph.is_directed() else ("un", "")
+            raise GraphInputError(
+                f"it is {here}directed and graph 0 is {there}directed; convert them all to one kind", position
+            )
+    return collected
+
+
+def _attributes(parts: Iterable[Any], attribute: str, what: str) -> list[list[object]]:
+    """Return one attribute of each node or edge of each graph, of pairs of its name and its attributes."""
+    found = []
+    for graph, part in enumerate(parts):
+        try:
+            found.append([attributes[attribute] for _, attributes in part])
+        except KeyError:
+            name = next(name for name, attributes in part if attribute not in attributes)
+            raise GraphInputError(
+                f"{what} {shown(name)} has no attribute {attribute!r}; give it to every {what} of every "
+                f"graph, or leave {what}_label out",
+                graph,
+            ) from None
+    return found
+
+
+def _igraph_values(parts: list[Any], attribute: str | None, what: str) -> list[list[object]] | None:
+    """Return one attribute of each node or edge of each graph; igraph returns None if it was never set."""
+    if attribute is None:
+        return None
+    found: list[list[object]] = []
+    for graph, part in enumerate(parts):
+        known = part.attributes()
+        if len(part) and attribute not in known:
+            raise GraphInputError(
+                f"its {what}s have no attribute {attribute!r}; set it, or leave {what}_label out "
+                f"({nearest(attribute, known)})",
+                graph,
+            )
+        found.append(part[attribute] if len(part) else [])
+        if None in found[-1]:
+            place = found[-1].index(None)
+            raise GraphInputError(
+                f"{what} {place} has no {attribute!r} (igraph says None); give it to every {what}", graph
+            )
+    return found
+
+
+def is_sparse(matrix: object) -> bool:
+    """Whether this is a sparse matrix or array of SciPy; nothing is imported to find out."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and isinstance(matrix, (sparse.sparray, sparse.spmatrix))
+
+
+def _entries(matrix: Any, graph: int) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]:  # noqa: ANN401
+    """Return the number of nodes, and rows, columns and values of the entries that are not zero."""
+    given: Any = matrix if is_sparse(matrix) else foreign_array("adjacency", matrix, None, graph)
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:  # noqa: PLR2004
+        raise GraphInputError(
+            f"its matrix has shape {tuple(given.shape)}; an adjacency matrix is square. "
+            "An edge list goes into from_edges",
+            graph,
+        )
+    if given.dtype.kind not in "biuf":
+        raise GraphInputError(f"its entries are {given.dtype}, not numbers; {_BINARISE}", graph)
+    if not is_sparse(given):
+        rows, columns = np.nonzero(given)
+        values = given[rows, columns]
+    elif given.format == "csr":  # read directly, which is much faster for small graphs
+        rows = np.repeat(np.arange(given.shape[0], dtype=np.int64), np.diff(given.indptr))
+        columns, values = given.indices[: len(rows)], given.data[: len(rows)]
+    else:
+        coo = given.tocoo()
+        rows, columns, values = coo.row, coo.col, coo.data
+    filled = values != 0  # a sparse matrix may store zeros, which are not edges
+    rows, columns, values = rows[filled], columns[filled], values[filled]
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        place = (int(rows[wrong[0]]), int(columns[wrong[0]]))
+        raise GraphInputError(f"entry {place} is {values[wrong[0]]}, not a finite number; {_BINARISE}", graph)
+    return int(given.shape[0]), rows.astype(np.int64), columns.astype(np.int64), values
+
+
+# ---------------------------------------------------------------------- any kind
+
+GraphsLike: TypeAlias = "GraphBatch | Iterable[object]"
+
+_ACCEPTED = (
+    "a GraphBatch, or a list of networkx graphs, igraph graphs, PyTorch Geometric Data, RDKit molecules, "
+    "adjacency matrices (SciPy or NumPy), lists of (u, v) edges, or GraphBatches"
+)
+_STRINGS = (
+    "a string may be SMILES or graph6 ('CC' is both), and twinwl does not guess; use "
+    "GraphBatch.from_smiles(strings) or GraphBatch.from_graph6(strings)"
+)
+_PYG_BATCH = "PyTorch Geometric Batch"  # many graphs in one object
+
+
+class _Kind(NamedTuple):
+    """A class of another library, the constructor of its graphs, and which arguments that takes."""
+
+    module: str
+    name: str
+    constructor: str
+    takes: tuple[str, ...] = ()
+
+
+# An object of a class can only exist once its module is imported, so nothing is imported to find out.
+_KINDS = {
+    "GraphBatch": _Kind("twinwl.graphs.batch", "GraphBatch", ""),
+    "networkx graph": _Kind("networkx", "Graph", "from_networkx", ("node_label", "edge_label")),
+    "igraph graph": _Kind("igraph", "Graph", "from_igraph", ("node_label", "edge_label")),
+    _PYG_BATCH: _Kind("torch_geometric.data.batch", "Batch", "from_pyg", ("edge_label", "x")),
+    "PyTorch Geometric Data": _Kind("torch_geometric.data.data", "BaseData", "from_pyg", ("edge_label", "x")),
+    "RDKit molecule": _Kind("rdkit.Chem.rdchem", "Mol", "from_rdkit"),
+    "matrix": _Kind("", "", "from_scipy", ("edge_label",)),
+    "edge list": _Kind("", "", "from_edges"),
+}
+
+
+def as_batch(
+    graphs: GraphsLike, node_label: str | None = None, edge_label: str | None = None, *, x: str = "auto"
+) -> GraphBatch:
+    """Convert a collection of graphs of any unambiguous kind to a GraphBatch.
+
+    Parameters
+    ----------
+    graphs
+        A GraphBatch (returned as it is), a PyTorch Geometric ``Batch`` (its graphs), or any iterable of
+        networkx graphs, igraph graphs, PyTorch Geometric ``Data``, RDKit molecules, adjacency matrices
+        (SciPy, or two-dimensional NumPy arrays), lists of ``(u, v)`` edges, or GraphBatches, which are
+        joined. An empty list gives an empty batch.
+    node_label, edge_label
+        Attributes to read as labels: both for networkx and igraph, ``edge_label`` for PyTorch Geometric, and
+        ``edge_label="weight"`` for matrices. Attributes that are not named are not read, and weights are
+        ignored with a warning.
+    x
+        How ``x`` of PyTorch Geometric is read, as in `GraphBatch.from_pyg`.
+
+    Returns
+    -------
+    GraphBatch
+
+    Raises
+    ------
+    GraphInputError
+        For strings (SMILES and graph6 look alike), for a single graph that is not in a list, for a mixture
+        of kinds, and for anything else.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> as_batch([nx.path_graph(3), nx.cycle_graph(3)])
+    GraphBatch(2 graphs, 6 nodes, 5 edges)
+    >>> as_batch([])
+    GraphBatch(0 graphs, 0 nodes, 0 edges)
+    """
+    from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (which is made of the constructors)
+
+    if isinstance(graphs, GraphBatch):
+        return graphs
+    node_label = checked("node_label", node_label, NAME, None)
+    edge_label = checked("edge_label", edge_label, NAME, None)
+    names = {"node_label": node_label, "edge_label": edge_label, "x": x}
+    if _kind(graphs) == _PYG_BATCH:
+        return _converted(graphs, _PYG_BATCH, names)
+    collected = _collected(graphs)
+    kinds = [_kind(graph) for graph in collected]
+    for position, kind in enumerate(kinds):
+        if kind is None:
+            value, name = shown(collected[position]), type(collected[position]).__name__
+            raise GraphInputError(
+                f"{value} of type {name} is not a graph that twinwl accepts; give {_ACCEPTED}", position
+            )
+        if kind == "string":
+            raise GraphInputError(f"{shown(collected[position])}: {_STRINGS}", position)
+        if kind != kinds[0]:
+            raise GraphInputError(
+                f"it is of kind {kind!r} and graph 0 of kind {kinds[0]!r}; convert them to one kind", position
+            )
+    if not kinds:
+        return GraphBatch.from_edges([])
+    return _converted(collected, kinds[0] or "", names)
+
+
+def _converted(graphs: object, kind: str, names: dict[str, str | None]) -> GraphBatch:
+    from twinwl.graphs.batch import GraphBatch, concatenate  # noqa: PLC0415
+
+    takes = _KINDS[kind].takes
+    for name in ("node_label", "edge_label"):
+        if names[name] is not None and name not in takes:
+            raise GraphInputError(
+                f"{name} names an attribute, which kind {kind!r} does not have; leave it out"
+            )
+    if kind == "GraphBatch":
+        return concatenate(cast("list[GraphBatch]", graphs))
+    constructor: Callable[..., GraphBatch] = getattr(GraphBatch, _KINDS[kind].constructor)
+    return constructor(graphs, **{name: value for name, value in names.items() if name in takes})
+
+
+def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
+    """Return a batch of one graph; refuse any other number.
+
+    Parameters
+    ----------
+    graph
+        A batch or list of one graph, or the graph itself.
+    name
+        Name of the argument, for the error.
+    x
+        As in `as_batch`.
+
+    >>> import networkx as nx
+    >>> one_graph(nx.path_graph(3), "the first graph")
+    GraphBatch(1 graph, 3 nodes, 2 edges)
+    """
+    try:
+        many = isinstance(graph, list | tuple) or _kind(graph) in {"GraphBatch", _PYG_BATCH}
+        batch = as_batch(graph if many else [graph], x=x)  # type: ignore[arg-type]
+    except GraphInputError as error:
+        raise GraphInputError(f"{name}: {error}") from error
+    if len(batch) != 1:
+        raise GraphInputError(f"{name} is a batch of {len(batch)} graphs; pick one, as in batch[0]")
+    return batch
+
+
+def _collected(graphs: object) -> list[Any]:
+    """Return the graphs as a list; refuse a single graph, with a hint."""
+    kind = _kind(graphs)
+    if kind == "string":
+        raise GraphInputError(f"{shown(graphs)} is one string, not a list of graphs; {_STRINGS}")
+    lone_matrix = kind == "matrix" and getattr(graphs, "ndim", 2) == 2  # noqa: PLR2004
+    if kind not in {None, "matrix", "edge list"} or lone_matrix:
+        raise GraphInputError(f"this is one {kind}, not a list of them; wrap it in a list: [graph]")
+    return items("graphs", graphs, _ACCEPTED)
+
+
+def _kind(graph: object) -> str | None:
+    """Name the kind of a graph, or return None."""
+    if isinstance(graph, (str, bytes)):
+        return "string"
+    for kind, (module, name, *_) in _KINDS.items():
+        if module in sys.modules and isinstance(graph, getattr(sys.modules[module], name)):
+            return kind
+    if is_sparse(graph) or (isinstance(graph, np.ndarray) and graph.dtype != object):
+        return "matrix"
+    return "edge list" if isinstance(graph, (list, tuple)) else None
+
+
+# ---------------------------------------------------------------------- the last step
 
 PLAUSIBLE_NODES = 2**24  # a graph this large may well be meant, however few its edges
 
@@ -235,7 +844,7 @@ def coded(parts: Sequence[object] | None, counts: Int64, what: str) -> Coded | N
     if parts is None:
         return None
     sequences: list[Any] = []
-    for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
+    for graph, (part, count) in enumerate(zip(parts, counts.tolist())):
         plain = isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"
         sequences.append(part if plain else items(f"{what} labels", part, "a list of labels", graph))
         if len(sequences[-1]) != count:
@@ -259,7 +868,7 @@ def stacked_features(parts: Sequence[object] | None, counts: Int64) -> Float64 |
     if parts is None:
         return None
     stacked: list[Float64] = []
-    for graph, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
+    for graph, (part, count) in enumerate(zip(parts, counts.tolist())):
         matrix: Float64 = foreign_array("node features", part, np.float64, graph)
         if matrix.size == 0 and count == 0:
             continue

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from twinwl.arguments import NAME, checked
-from twinwl.arrays import Int32, Int64
+from twinwl.arguments import NAME, Int32, Int64, checked
 from twinwl.errors import GraphInputError, import_extra, setting, shown
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def _skeleton(chem: ModuleType, graph: GraphBatch, number: int) -> Chem.Mol:
         molecule.AddAtom(chem.Atom(atomic_number))
     sources, targets = graph.arcs()
     codes = graph.edge_labels if graph.edge_labels is not None else np.empty(0, np.int32)
-    for source, target, code in zip(sources.tolist(), targets.tolist(), codes.tolist(), strict=True):
+    for source, target, code in zip(sources.tolist(), targets.tolist(), codes.tolist()):
         if source > target:
             continue
         kind = types.get(str(graph.edge_vocabulary[code]))
@@ -101,7 +100,7 @@ def _completions(chem: ModuleType, bare: Chem.Mol) -> Iterator[Chem.Mol]:
     options = [(atom.GetIdx(), states) for atom in bare.GetAtoms() if len(states := _states(chem, atom)) > 1]
     for choice in islice(_cheapest_first([len(states) for _, states in options]), _MOST_TRIES):
         made = chem.RWMol(bare)
-        for (place, states), chosen in zip(options, choice, strict=True):
+        for (place, states), chosen in zip(options, choice):
             charge, hydrogens = states[chosen]
             made.GetAtomWithIdx(place).SetFormalCharge(charge)
             made.GetAtomWithIdx(place).SetNumExplicitHs(hydrogens)
@@ -189,9 +188,7 @@ class Exporters:
             ends, codes = _edges(graph)
             made.add_edges_from(ends.tolist())
             if codes is not None:
-                by_ends = dict(
-                    zip(map(tuple, ends.tolist()), _named(codes, graph.edge_vocabulary), strict=True)
-                )
+                by_ends = dict(zip(map(tuple, ends.tolist()), _named(codes, graph.edge_vocabulary)))
                 nx.set_edge_attributes(made, by_ends, edge_label)
             if graph.has_node_labels:
                 nx.set_node_attributes(made, dict(enumerate(graph.labels_of_nodes())), node_label)
@@ -258,7 +255,7 @@ class Exporters:
         node_rows = _integer_rows(batch.node_vocabulary)
         edge_rows = _integer_rows(batch.edge_vocabulary)
         out = []
-        for low, high in zip(batch.graph_ptr[:-1], batch.graph_ptr[1:], strict=True):
+        for low, high in zip(batch.graph_ptr[:-1], batch.graph_ptr[1:]):
             arcs = slice(int(batch.indptr[low]), int(batch.indptr[high]))
             sources = np.repeat(np.arange(high - low), np.diff(batch.indptr[low : high + 1]))
             fields: dict[str, object] = {}

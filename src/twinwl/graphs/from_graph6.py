@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arrays import Int64, pointer
+from twinwl.arguments import Int64, pointer
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.building import build, check_plausible, listed
 

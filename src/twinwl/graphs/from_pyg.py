@@ -18,12 +18,13 @@ from twinwl.arguments import (
     FLAG,
     MAX_ITEMS,
     NAME,
+    Bool,
+    Int64,
     checked,
     foreign_array,
     integer,
     one_of,
 )
-from twinwl.arrays import Bool, Int64
 from twinwl.errors import GraphInputError, setting, shown
 from twinwl.graphs.building import aligned, build, coded, listed, stacked_features
 from twinwl.graphs.labels import warn_weights
@@ -232,17 +233,14 @@ def _edge_labels(
 def _edge_columns(collected: Sequence[object], arcs: list[Int64], name: str) -> list[NDArray[Any]] | None:
     """Return one matrix per graph of an edge attribute; a graph without arcs need not have any."""
     values = [getattr(data, name, None) for data in collected]
-    pairs = zip(values, arcs, strict=True)
+    pairs = zip(values, arcs)
     first = next((value for value, pair in pairs if pair.size and value is not None), None)
     if first is None:
         return None
     nothing = np.atleast_1d(_array(first, name))[:0]
-    filled = [
-        nothing if value is None and not pair.size else value
-        for value, pair in zip(values, arcs, strict=True)
-    ]
+    filled = [nothing if value is None and not pair.size else value for value, pair in zip(values, arcs)]
     columns = _matrices(aligned(filled, len(filled), name) or [], name)
-    for graph, (matrix, pair) in enumerate(zip(columns, arcs, strict=True)):
+    for graph, (matrix, pair) in enumerate(zip(columns, arcs)):
         if len(matrix) != pair.shape[1]:
             raise GraphInputError(
                 f"{len(matrix)} rows of {name} for {pair.shape[1]} arcs; give one per arc", graph

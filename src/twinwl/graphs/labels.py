@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from twinwl.arrays import Int32, Values
+from twinwl.arguments import Int32, Values
 from twinwl.errors import LabelError, setting, shown, warn_caller
 
 Label: TypeAlias = "bool | int | float | str | bytes | tuple[Label, ...] | None"

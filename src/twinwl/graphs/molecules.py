@@ -252,7 +252,7 @@ def read_smiles(
     batches: list[GraphBatch] = []
     kept: list[int] = []
     failures: list[SmilesFailure] = []
-    for start, part in zip(starts, parts, strict=True):
+    for start, part in zip(starts, parts):
         batches.append(part.graphs)
         kept += [start + index for index in part.kept]
         failures += [failure._replace(position=start + failure.position) for failure in part.failures]
@@ -305,7 +305,7 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
             # Twice as fast as GetAtoms, which is written in Python and checks the length at each step.
             each = list(map(molecule.GetAtomWithIdx, range(n_atoms)))
             try:
-                keys = list(zip(*(map(read, each) for read in labelling.read), strict=True))
+                keys = list(zip(*(map(read, each) for read in labelling.read)))
                 plain = atoms != "stereo" or (text is not None and not _may_have_stereo(text))
                 marks = StereoMarks({}, {}) if plain else stereo_marks(chem, molecule)
             except (RuntimeError, ValueError) as error:  # hydrogens or rings were never worked out
@@ -328,7 +328,7 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
     owners = np.repeat(np.arange(len(node_counts)), [len(own) for own in places[1:]])
     sources, targets = np.divmod(np.concatenate(places), node_counts[owners])
     once = sources < targets
-    names, known = zip(*sorted(order_of_name.items(), key=itemgetter(1)), strict=True)
+    names, known = zip(*sorted(order_of_name.items(), key=itemgetter(1)))
     kinds = np.searchsorted(known, np.concatenate(orders)[once])
     used = np.bincount(kinds, minlength=len(known)) > 0
     return build(

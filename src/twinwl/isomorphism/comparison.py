@@ -12,11 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from twinwl.arguments import ROUNDS, checked
-from twinwl.arrays import Int32, Int64, Values
+from twinwl.arguments import ROUNDS, Int32, Int64, Values, checked
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
-from twinwl.graphs.coercion import one_graph
+from twinwl.graphs.building import one_graph
 from twinwl.graphs.labels import Label
 from twinwl.isomorphism import Readout
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, class_numbers, readable, resolve
@@ -124,7 +123,7 @@ class Comparison:
         return f"Different: told apart in round {self.iteration} {means}.\n{self._evidence(self.witness)}"
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import result_html  # noqa: PLC0415  (on demand)
+        from twinwl.report.page import result_html  # noqa: PLC0415  (on demand)
 
         verdict, _, evidence = str(self).partition("\n")
         return result_html(verdict, text=evidence)
@@ -221,7 +220,7 @@ def compare(
     graphs = [one_graph(g, "the first graph"), one_graph(h, "the second graph")]
     first, second = (
         labels_only(graph, ignore_features=ignore_features, name=f"the {which} graph")
-        for graph, which in zip(graphs, ("first", "second"), strict=True)
+        for graph, which in zip(graphs, ("first", "second"))
     )
     found = _run(_paired(first, second), readouts, n_iter)
     return replace(found, features_ignored=any(graph.has_node_features for graph in graphs))

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twinwl.arguments import FLAG, checked
-from twinwl.arrays import Int64
+from twinwl.arguments import FLAG, Int64, checked
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch, labels_only
-from twinwl.graphs.coercion import GraphsLike, as_batch
+from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.graphs.molecules import LADDER, AtomLevel
 from twinwl.isomorphism.canonical import exact_keys, number_keys
 from twinwl.isomorphism.hashing import Rounds, graph_keys
@@ -110,7 +109,6 @@ def deduplicate(
     """
     exact = checked("exact", exact, FLAG)
     readouts = resolve(readout)
-
     number_of_key: dict[bytes, int] = {}
 
     def groups_of(given: GraphBatch) -> Int64:
@@ -168,7 +166,7 @@ def wl_groups(batch: GraphBatch, n_iter: int | None = None) -> Int64:
     number_of: dict[bytes, int] = {}
     numbers = [
         number_of.setdefault(np.sort(colours[first:last]).tobytes(), len(number_of))
-        for first, last in zip(batch.graph_ptr[:-1], batch.graph_ptr[1:], strict=True)
+        for first, last in zip(batch.graph_ptr[:-1], batch.graph_ptr[1:])
     ]
     return np.array(numbers, np.int64)
 
@@ -203,9 +201,9 @@ def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLev
     counts = {}
     for level in finer:
         graphs = GraphBatch.from_smiles([smiles[graph] for graph in shared.tolist()], atoms=level)
-        now = list(zip(before, deduplicate(graphs).labels.tolist(), strict=True))
+        now = list(zip(before, deduplicate(graphs).labels.tolist()))
         parts_before, parts_now = (
-            np.bincount([group for group, _ in set(zip(group_of, parts, strict=True))], minlength=len(found))
+            np.bincount([group for group, _ in set(zip(group_of, parts))], minlength=len(found))
             for parts in (before, now)
         )
         counts[level] = int((parts_now > parts_before).sum())

@@ -12,18 +12,23 @@ from typing import Literal
 
 import numpy as np
 
-from twinwl.arguments import FLAG, ROUNDS, checked, one_of
-from twinwl.arrays import Bool, Int32, Int64, UInt64
+from twinwl.arguments import FLAG, ROUNDS, Bool, Int32, Int64, UInt64, checked, one_of
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch, labels_only, with_own_labels
-from twinwl.graphs.coercion import GraphsLike, as_batch, one_graph
+from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.isomorphism import Readout
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, RoundReader, only_sizes, resolve
-from twinwl.refinement.content_keys import absorbed, absorbed_rows, digest_keys, fold_keys, node_keys
+from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
+from twinwl.refinement.content_keys import (
+    absorbed,
+    absorbed_rows,
+    digest_keys,
+    fold_keys,
+    node_keys,
+    stable_signatures,
+)
 from twinwl.refinement.identities import rooted_sizes, search
-from twinwl.refinement.stable_keys import stable_signatures
-from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
 EVERY_RADIUS_UP_TO = 256
 """Rooted subgraphs of larger graphs are followed to `RADIUS_BEYOND` only, so that the cost stays bounded."""

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Bool, Int32, Int64, UInt64, pointer
+from twinwl.arguments import Bool, Int32, Int64, UInt64, pointer
 from twinwl.compilation import kernel
 from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
+from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
 from twinwl.refinement.content_keys import (
     ABSORBED,
     KeyedMessages,
@@ -23,7 +24,6 @@ from twinwl.refinement.content_keys import (
     sum_messages,
 )
 from twinwl.refinement.round_kernels import stirred
-from twinwl.refinement.threads import STEPS_PER_PIECE, balanced_ranges, run_ranges
 
 
 def wl(block: RootedBlock) -> UInt64:

@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import MARKED_WL, Constraint, checked, one_of
-from twinwl.arrays import Int32, Int64, UInt64, Values
+from twinwl.arguments import MARKED_WL, Constraint, Int32, Int64, UInt64, Values, checked, one_of
 from twinwl.compilation import kernel
 from twinwl.errors import LabelError, TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
@@ -197,9 +196,9 @@ class RoundReader:
         sizes = size_of_node[grown]
         check_cost([readout.name for readout in self._readouts], sizes)
         blocks = [self._read_block(block) for block in self._source.blocks(grown, self._round, sizes)]
-        fresh = tuple(map(np.concatenate, zip(*blocks, strict=True)))
+        fresh = tuple(map(np.concatenate, zip(*blocks)))
         if self._held and fresh:
-            for old, new in zip(held := tuple(old.copy() for old in self._held), fresh, strict=True):
+            for old, new in zip(held := tuple(old.copy() for old in self._held), fresh):
                 old[grown] = new
             fresh = held
         self._held = fresh or self._held or (np.empty((0, 1), np.int64),) * len(self._readouts)
@@ -221,7 +220,7 @@ class RoundReader:
             if not readout.is_known:
                 _check_copies(readout, block, groups - n_known, first, fresh[-1])
         if n_known:
-            fresh = [np.concatenate(pair) for pair in zip(self._group_values, fresh, strict=True)]
+            fresh = [np.concatenate(pair) for pair in zip(self._group_values, fresh)]
         self._group_values = fresh
         return [values[groups] for values in fresh]
 
@@ -300,7 +299,7 @@ def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: In
     copies, originals = others[place[new]], numbers[new]
     batch = block.source.batch
     again = readout.on_block(block.at(copies))
-    for copy, original, value, other in zip(copies, originals, values[originals], again, strict=True):
+    for copy, original, value, other in zip(copies, originals, values[originals], again):
         if value != other:
             graph, root = _whereabouts(batch, int(block.roots[first[original]]))
             raise ReadoutError(
@@ -314,7 +313,7 @@ def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: In
 def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> Values:
     """Call a user's function on each subgraph; whatever goes wrong is told with its root."""
     values: list[Hashable] = []
-    for node, subgraph in zip(block.roots.tolist(), block.subgraphs(), strict=True):
+    for node, subgraph in zip(block.roots.tolist(), block.subgraphs()):
         try:
             value = function(subgraph)
         except Exception as error:

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Int32, Int64, UInt64
+from twinwl.arguments import Int32, Int64, UInt64, check_fits
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label
 from twinwl.isomorphism.canonical import exact_keys, number_keys
-from twinwl.memory import check_fits
 from twinwl.refinement.colours import messages_of
 from twinwl.refinement.content_keys import KeyedMessages, label_keys
-from twinwl.refinement.rooted_subgraphs import RootedSubgraphs, rooted_subgraphs
+from twinwl.refinement.identities import RootedSubgraphs, rooted_subgraphs
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -78,12 +77,12 @@ class RootedSubgraph:
         import networkx as nx  # noqa: PLC0415  (slow to load and rarely needed)
 
         graph = nx.DiGraph() if self.directed else nx.Graph()
-        for node, label, distance in zip(self.nodes, self.labels, self.distances, strict=True):
+        for node, label, distance in zip(self.nodes, self.labels, self.distances):
             graph.add_node(node, label=label, distance=distance, root=node == self.root)
         if self.edge_labels is None:
             graph.add_edges_from(self.edges)
         else:
-            for (u, v), label in zip(self.edges, self.edge_labels, strict=True):
+            for (u, v), label in zip(self.edges, self.edge_labels):
                 graph.add_edge(u, v, label=label)
         return graph
 
@@ -212,7 +211,7 @@ class RootedBlock:
                 nodes=tuple(number[nodes].tolist()),
                 distances=tuple(cut.distance[nodes].tolist()),
                 labels=tuple(labels[nodes]),
-                edges=tuple(zip(heads[edges].tolist(), tails[edges].tolist(), strict=True)),
+                edges=tuple(zip(heads[edges].tolist(), tails[edges].tolist())),
                 edge_labels=None
                 if codes is None
                 else tuple(batch.edge_vocabulary[code] for code in codes[edges]),

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, checked, integer
-from twinwl.arrays import Float64
+from twinwl.arguments import MAX_ITEMS, Float64, checked, integer
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.refinement.identities import rooted_sizes
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.labels import Label
     from twinwl.isomorphism.rooted import RootedSubgraph
     from twinwl.models.features import Encoding
-    from twinwl.refinement.alphabet import Alphabet
+    from twinwl.refinement.colours import Alphabet
 
 _NODES_LISTED = 10
 _BONDS = {"single", "double", "triple", "aromatic"}  # the edge labels of molecules
@@ -150,7 +149,7 @@ class Explanation:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import explanation_html  # noqa: PLC0415  (matplotlib, on demand)
+        from twinwl.report.page import explanation_html  # noqa: PLC0415  (matplotlib, on demand)
 
         return explanation_html(self)
 
@@ -257,7 +256,7 @@ def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -
         parts = np.ones(places.shape)
     shares = np.zeros(graph.n_nodes)
     first = 0
-    for place, part, width in zip(places, parts, encoding.space.columns_per_round, strict=True):
+    for place, part, width in zip(places, parts, encoding.space.columns_per_round):
         seen = np.flatnonzero(place >= 0)
         whole = np.bincount(place[seen], part[seen], minlength=width)
         shares[seen] += contributions[first + place[seen]] * part[seen] / whole[place[seen]]
@@ -355,7 +354,7 @@ class RootedTree:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from twinwl.report.notebook import tree_html  # noqa: PLC0415  (matplotlib, on demand)
+        from twinwl.report.page import tree_html  # noqa: PLC0415  (matplotlib, on demand)
 
         return tree_html(self)
 
@@ -457,14 +456,14 @@ def _listed(readout: str, example: RootedSubgraph | None) -> list[str]:
         return [f"and {readout}, in rooted subgraphs of more than 64 nodes"]
     edge_labels = example.edge_labels or (None,) * len(example.edges)
     neighbours: dict[int, list[str]] = {node: [] for node in example.nodes}
-    for (u, v), label in zip(example.edges, edge_labels, strict=True):
+    for (u, v), label in zip(example.edges, edge_labels):
         mark = "" if label is None else f" [{shown(label)}]"
         neighbours[u].append(f"{v}{mark}")
         if not example.directed:
             neighbours[v].append(f"{u}{mark}")
     lines = [f"and {readout}, as in this rooted subgraph:"]
     arrow = "→" if example.directed else "–"
-    for node, label in zip(example.nodes, example.labels, strict=True):
+    for node, label in zip(example.nodes, example.labels):
         others = f" {arrow} {', '.join(neighbours[node])}" if neighbours[node] else ""
         root = " (root)" if node == example.root else ""
         lines.append(f"  {node}: {shown(label)}{root}{others}")

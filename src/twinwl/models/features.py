@@ -19,8 +19,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import FLAG, FRACTION, MAX_ITEMS, ROUNDS, Constraint, checked, integer, one_of
-from twinwl.arrays import Float64, Int32, Int64, Ints, UInt64
+from twinwl.arguments import (
+    FLAG,
+    FRACTION,
+    MAX_ITEMS,
+    ROUNDS,
+    Constraint,
+    Float64,
+    Int32,
+    Int64,
+    Ints,
+    UInt64,
+    checked,
+    integer,
+    one_of,
+    pointer,
+    ranges,
+)
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
@@ -38,12 +53,10 @@ from twinwl.isomorphism.readouts import (
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
 from twinwl.models.base import Constraints, GraphEstimator, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
-from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
-from twinwl.refinement.colours import INITIALS, refine
+from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, refine
 from twinwl.refinement.content_keys import hexadecimal
 from twinwl.refinement.histograms import colour_histograms
-from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 LARGEST_EXAMPLE = 64  # nodes: what is larger cannot be read in a picture
 _DIGITS_SHOWN = 16
@@ -161,7 +174,7 @@ def numbered_values(
     numbers, table = table.numbers(distinct, insert=insert)
     out = np.empty(sizes.shape, np.int32)
     first = 0
-    for row, (keys, place_of_node) in zip(out, rounds, strict=True):
+    for row, (keys, place_of_node) in zip(out, rounds):
         row[:] = numbers[place[first : first + len(keys)]][place_of_node]
         first += len(keys)
     return out, table
@@ -196,7 +209,7 @@ class Examples:
             Number of columns of each round.
         """
         graphs, roots = [], []
-        for h, (column, size, width) in enumerate(zip(columns, sizes, widths, strict=True)):
+        for h, (column, size, width) in enumerate(zip(columns, sizes, widths)):
             node = np.empty(width, np.int64)
             node[column[::-1]] = np.arange(len(column) - 1, -1, -1)
             small = size[node] <= LARGEST_EXAMPLE
@@ -549,7 +562,9 @@ def stwin_features(
     return Encoding(_csr(data, indices, indptr, (len(batch), grown.n_columns)), grown, columns)
 
 
-def encode_in_full(batch: GraphBatch, space: FeatureSpace) -> tuple[Encoding, sparse.csr_matrix]:
+def encode_in_full(
+    batch: GraphBatch, space: FeatureSpace, *, warn: bool = True
+) -> tuple[Encoding, sparse.csr_matrix]:
     """Encode graphs for kernels once, leaving nothing out: similarity with oneself counts every node.
 
     Returns
@@ -560,16 +575,15 @@ def encode_in_full(batch: GraphBatch, space: FeatureSpace) -> tuple[Encoding, sp
         The same features and temporary columns for all that the space lacks.
     """
     grown = stwin_features(batch, space=space, extend=True)
-    widths, grown_widths = space.columns_per_round, grown.space.columns_per_round
-    if widths == grown_widths:
+    widths, grown_widths = np.array(space.columns_per_round), grown.space.columns_per_round
+    if widths.tolist() == grown_widths:
         return grown._replace(space=space), grown.matrix
     # What is new in a round stands behind what was known.
-    first = np.concatenate([[0], np.cumsum(grown_widths)[:-1]])
-    columns = np.concatenate([np.arange(width) + start for start, width in zip(first, widths, strict=True)])
-    matrix = keep_columns(grown.matrix, columns)
-    warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
-    seen = grown.column_of_node < np.array(widths)[:, None]
-    return Encoding(matrix, space, np.where(seen, grown.column_of_node, -1).astype(np.int32)), grown.matrix
+    matrix = keep_columns(grown.matrix, ranges(pointer(grown_widths)[:-1], widths))
+    if warn:
+        warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
+    column = grown.column_of_node
+    return Encoding(matrix, space, np.where(column < widths[:, None], column, np.int32(-1))), grown.matrix
 
 
 def _csr(data: Float64, indices: Ints, indptr: Int64, shape: tuple[int, int]) -> sparse.csr_matrix:
@@ -610,7 +624,7 @@ def pair_with_values(
     """
     out = np.empty(colours.shape, np.int32)
     rounds = []
-    for h, (colour, value) in enumerate(zip(colours, values, strict=True)):
+    for h, (colour, value) in enumerate(zip(colours, values)):
         table = RoundTable(STRIDE, 1, None if known is None else known[h])
         table.pair(np.where(value < 0, np.int32(-1), colour), value, out[h], insert=insert)
         pairs = table.finished() if known is None or insert else known[h]

@@ -2,19 +2,30 @@
 
 A metric is one entry of `METRICS`. An entry with a ``scorer``, scikit-learn's name for it, can be chosen by
 unless it needs true probabilities: inner folds only have decision values.
+
+Metrics of several tasks: of each on the graphs whose target is known, and their mean.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twinwl.arrays import Bool, Float32, Float64, Int64, Values
+from twinwl.arguments import Bool, Float64, Int64, Values, checked, items, one_of
 from twinwl.errors import TwinWLError, shown
+from twinwl.models.calibration import predicted_codes
+from twinwl.models.targets import TargetColumn, Task, read_targets
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.graphs.batch import GraphBatch
 
 # Of two classes that are called so, in any case, the second is the positive one.
 _OBVIOUS = (("0", "1"), ("inactive", "active"), ("no", "yes"), ("-", "+"), ("false", "true"))
@@ -61,15 +72,6 @@ def positive_name(classes: Values | None, positive: object = None) -> str | None
     if classes is None or (positive is None and len(classes) != _TWO):
         return None
     return str(classes[positive_class(classes, positive)])
-
-
-def predicted_codes(decisions: Float64 | Float32) -> Int64:
-    """Return the class that wins by decision values, as a place among the classes.
-
-    >>> predicted_codes(np.array([-0.5, 0.2])).tolist()
-    [0, 1]
-    """
-    return decisions.argmax(axis=1) if decisions.ndim > 1 else (decisions > 0).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,7 @@ def _of_ranks(name: str) -> Callable[[Answers], float]:
         if not is_class.any(axis=0).all():
             return math.nan  # a class without a graph cannot be ranked
         first = 1 if is_class.shape[1] == _TWO else 0
-        columns = zip(is_class.T[first:], probability.T[first:], strict=True)
+        columns = zip(is_class.T[first:], probability.T[first:])
         scores = [_function(name)(truth, share, sample_weight=answers.weights) for truth, share in columns]
         return float(np.mean(scores))
 
@@ -295,6 +297,8 @@ METRICS: dict[str, Metric] = {
     ]
 }  # fmt: skip
 _CHOOSABLE = {m.scorer: m for m in METRICS.values() if m.scorer and m.needs != "probabilities"}
+_OTHER_NAMES = {"pr-auc": "average-precision"}
+WITHOUT_COPIES = "-without-duplicates"  # suffix of a metric: on test graphs without a copy in training
 # What choices among classifiers, and among regressors, can go by, as scikit-learn calls it.
 SCORINGS = tuple(name for name, metric in _CHOOSABLE.items() if metric.task == "classification")
 NUMBER_SCORINGS = tuple(name for name, metric in _CHOOSABLE.items() if metric.task == "regression")
@@ -361,3 +365,215 @@ def score_numbers(y: Float64, found: Float64, scoring: str, weights: Float64 | N
     answers, metric = Answers(y, found, weights=weights), _CHOOSABLE[scoring]
     score = metric.sign * metric.score(answers)
     return -_mean_error(answers, 2) if math.isnan(score) else score
+
+
+def known_metrics(names: Sequence[str], argument: str = "metrics") -> list[str]:
+    """Return the names of metrics; refuse an unknown one, with the nearest known name.
+
+    >>> known_metrics(["pr-auc"])
+    ['average-precision']
+    """
+    listed = [names] if isinstance(names, str) else items(argument, names, "a list of names")
+    plain = [_OTHER_NAMES.get(name, name) if isinstance(name, str) else name for name in listed]
+    return [checked(argument, name, one_of(*METRICS)) for name in plain]
+
+
+def check_metrics(names: Sequence[str], task: str = "classification", argument: str = "metrics") -> list[str]:
+    """Return the metrics with the main one of the task; refuse one that is unknown or of another task.
+
+    >>> check_metrics(["roc-auc"])
+    ['roc-auc', 'accuracy']
+    """
+    given = known_metrics(names, argument)
+    for name in given:
+        if METRICS[name].task != task:
+            raise TwinWLError(
+                f"{argument}: {name} is for {METRICS[name].task}, and this is {task}; choose from "
+                f"{', '.join(names_for(task))}"
+            )
+    return list(dict.fromkeys([*given, names_for(task)[0]]))  # the first is the headline
+
+
+def scorer_for(estimator: BaseEstimator, name: str) -> str | None:
+    """Return what an estimator's parameter ``scoring`` calls a metric; None if it cannot choose by it.
+
+    >>> from twinwl import STwinSVC, STwinSVR
+    >>> scorer_for(STwinSVC(), "roc-auc"), scorer_for(STwinSVC(), "brier"), scorer_for(STwinSVR(), "mae")
+    ('roc_auc', None, 'neg_mean_absolute_error')
+    """
+    scorer = METRICS[name].scorer
+    if not scorer or "scoring" not in estimator.get_params(deep=False):
+        return None
+    constraints = getattr(estimator, "_constraints", None)
+    if constraints is not None:
+        try:
+            checked("scoring", scorer, *constraints["scoring"])
+        except TwinWLError:
+            return None
+    return scorer
+
+
+def figures(scores: Mapping[str, float], names: Sequence[str], positive: str | None = None) -> str:
+    """Format scores on one line; a missing one is written as undefined.
+
+    >>> figures({"accuracy": 0.782, "majority": 0.965}, ["accuracy", "majority", "average-precision"], "yes")
+    'accuracy 78.2 %, majority class 96.5 %, PR-AUC (yes) undefined'
+    """
+    texts = []
+    for name in names:
+        metric, score = METRICS[name], scores.get(name)
+        figure = (
+            "undefined" if score is None else f"{100 * score:.1f} %" if metric.percent else f"{score:.3f}"
+        )
+        texts.append(f"{metric.titled(positive)} {figure}")
+    return ", ".join(texts)
+
+
+def of_task(metric: str, task: str) -> str:
+    """Return what the score of one task is called, beside the mean of all.
+
+    >>> of_task("roc-auc", "NR-AR")
+    'roc-auc@NR-AR'
+    """
+    return f"{metric}@{task}"
+
+
+def check_positive(data: Dataset, task: Task, positive: object, scoring: str | None) -> str | None:
+    """Return the name of the positive class; of several tasks, if it is the same in all.
+
+    Raises
+    ------
+    TwinWLError
+        If what the user names is not one of two classes, or estimators would choose by the other one.
+    """
+    if task.name == "regression":
+        if positive is not None:
+            raise TwinWLError(f"positive: got {shown(positive)}, but the targets are numbers; leave it out")
+        return None
+    table = read_targets(data.targets, len(data))
+    names = set()
+    for column, there in zip(table.columns, table.known.T):
+        classes = np.unique(column[there])
+        name, usual = positive_name(classes, positive), positive_name(classes)
+        if scoring is not None and METRICS[scoring].of_positive and name != usual:
+            raise TwinWLError(
+                f"positive: got {shown(positive)}, but estimators choose by the {scoring} of {usual!r}; "
+                "choose another scoring"
+            )
+        names.add(name)
+    return names.pop() if len(names) == 1 else None
+
+
+@dataclass(frozen=True)
+class TaskAnswers:
+    """Predictions of a model of one or several tasks and the true targets.
+
+    Attributes
+    ----------
+    tasks : tuple of str
+        Their names; empty if there is one task without a name.
+    answers : tuple of Answers
+        One per task, about the graphs whose target is known.
+    known : array of bool, shape (n_graphs, n_tasks)
+        Which graphs these are.
+    """
+
+    tasks: tuple[str, ...]
+    answers: tuple[Answers, ...]
+    known: Bool
+
+    def part(self, rows: Bool) -> TaskAnswers:
+        """Return the answers about some of the graphs."""
+        parts = [one.part(rows[known]) for one, known in zip(self.answers, self.known.T)]
+        return TaskAnswers(self.tasks, tuple(parts), self.known[rows])
+
+    def measure(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the mean of each metric, over the tasks where it is defined, and the score of each task.
+
+        >>> one = Answers(np.array([0, 1]), np.array([0, 0]))
+        >>> known = np.array([[True, True], [True, False]])
+        >>> both = TaskAnswers(("a", "b"), (one, one.part(known[:, 1])), known)
+        >>> both.measure(["accuracy", "mcc"])
+        {'accuracy': 0.75, 'mcc': 0.0, 'accuracy@a': 0.5, 'mcc@a': 0.0, 'accuracy@b': 1.0}
+        """
+        scores = [measure(one, names) if len(one.y) else {} for one in self.answers]
+        of_tasks = dict(zip(self.tasks, scores, strict=False))
+        return mean_scores(scores) | {
+            of_task(name, task): score for task, found in of_tasks.items() for name, score in found.items()
+        }
+
+
+def mean_scores(of_tasks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each metric over the tasks for which it is defined.
+
+    >>> mean_scores([{"accuracy": 0.5}, {"accuracy": 1.0, "mcc": 0.5}])
+    {'accuracy': 0.75, 'mcc': 0.5}
+    """
+    names = dict.fromkeys(name for scores in of_tasks for name in scores)
+    return {name: float(np.mean([scores[name] for scores in of_tasks if name in scores])) for name in names}
+
+
+def answers_of(
+    estimator: Any,  # noqa: ANN401
+    graphs: GraphBatch,
+    y: Values,
+    names: Sequence[str],
+    tasks: tuple[str, ...] = (),
+    positive: object = None,
+) -> TaskAnswers:
+    """Return the predictions of a fitted estimator that the metrics need, for one task or for several.
+
+    Raises
+    ------
+    TwinWLError
+        If a metric needs probabilities and the estimator gives none, or it does not predict every task.
+    """
+    kind, n_tasks = type(estimator).__name__, len(tasks) or 1
+    predicted, shares = np.asarray(estimator.predict(graphs)), None
+    if ranked := [name for name in names if METRICS[name].needs_probabilities]:
+        if not hasattr(estimator, "predict_proba"):
+            raise TwinWLError(f"{', '.join(ranked)}: {kind} has no predict_proba; choose other metrics")
+        shares = estimator.predict_proba(graphs)
+    classes = getattr(estimator, "classes_", None)
+    if not tasks:
+        predicted, shares, classes = predicted[:, None], None if shares is None else [shares], [classes]
+    if predicted.ndim != 2 or predicted.shape[1] != n_tasks:  # noqa: PLR2004
+        raise TwinWLError(
+            f"{kind} predicts an array of shape {predicted.shape}, expected one column for each of {n_tasks} "
+            "tasks"
+        )
+    if shares is not None and (not isinstance(shares, list) or len(shares) != n_tasks):
+        raise TwinWLError(f"{kind}: predict_proba must return a list, one array per task")
+    columns, known = [y], np.ones((len(y), 1), np.bool_)
+    if tasks:
+        table = read_targets(y, len(y), empty=True)
+        columns, known = list(table.columns), table.known
+    answers = []
+    for place, (column, there) in enumerate(zip(columns, known.T)):
+        probability = None if shares is None else np.asarray(shares[place], np.float64)[there]
+        own = None if classes is None else classes[place]
+        own = np.unique(column[there]) if own is None else own
+        answers.append(Answers(column[there], predicted[there, place], probability, own, positive))
+    return TaskAnswers(tasks, tuple(answers), known)
+
+
+def score_column(targets: TargetColumn, decisions: Float64, scoring: str) -> float:
+    """Return how good decisions are, graphs weighed by their importance; errors are in the targets' unit.
+
+    Parameters
+    ----------
+    targets
+        Of one task.
+    decisions : array, shape (n_graphs,) for two classes or numbers, else (n_graphs, n_classes)
+    scoring
+        One of `SCORINGS`, or of `NUMBER_SCORINGS`.
+
+    >>> targets = TargetColumn.read([0, 0, 0, 1], 4)
+    >>> [score_column(targets, np.array([-3.0, -2, -2, -1]), name) for name in ("accuracy", "roc_auc")]
+    [0.75, 1.0]
+    """
+    if targets.numbers:
+        unit = 1.0 if scoring == METRICS["r2"].scorer else targets.head.scale
+        return unit * score_numbers(targets.answers, decisions, scoring, targets.weights)
+    positive = positive_class(targets.classes)
+    return score_classes(targets.codes, decisions, scoring, targets.importance(), positive)

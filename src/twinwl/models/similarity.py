@@ -18,18 +18,31 @@ TwinKernel: similarities of graphs through their STwin features.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from twinwl.arguments import FLAG, MAX_ITEMS, ROUNDS, checked, integer, number, one_of
-from twinwl.arrays import Float64, Int32, Int64, Ints
+from twinwl.arguments import (
+    FLAG,
+    MAX_ITEMS,
+    ROUNDS,
+    Float64,
+    Int32,
+    Int64,
+    Ints,
+    checked,
+    integer,
+    number,
+    one_of,
+    pointer,
+    ranges,
+)
 from twinwl.compilation import kernel
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import GraphsLike
+from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import Constraints, keeps_parameters
 from twinwl.models.features import (
@@ -38,14 +51,13 @@ from twinwl.models.features import (
     FeatureEstimator,
     FeatureSpace,
     encode_in_full,
-    keep_columns,
     matrix_from_state,
     matrix_to_state,
     space_from_state,
     space_to_state,
     stwin_features,
 )
-from twinwl.refinement.threads import balanced_ranges, run_ranges
+from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.terminal import ProgressBar
 
 if TYPE_CHECKING:
@@ -58,10 +70,11 @@ _FREQUENT = 0.2
 # Sums up to here are exact in single precision, which moves twice as many numbers at a time.
 _EXACT_IN_SINGLE = 1 << 24
 _BLOCK_ENTRIES = 1 << 21  # similarities at once where only sums of them are kept: 16 megabytes
+_ROWS_AT_ONCE = 64
 
 
 class Similarity:
-    """Similarities with the rows of one matrix, which is prepared once.
+    """Similarities with the rows of one matrix of non-negative integers, which is prepared once.
 
     Parameters
     ----------
@@ -73,7 +86,11 @@ class Similarity:
 
     >>> from scipy import sparse
     >>> x = sparse.csr_matrix([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
-    >>> Similarity(x, "minmax", normalize=True).of(x, own_sums(x, "minmax")).round(2)
+    >>> similarity = Similarity(x, "minmax", normalize=True)
+    >>> similarity.sums(x)
+    array([[3., 1.],
+           [1., 4.]])
+    >>> similarity.of(x, own_sums(x, "minmax")).round(2)
     array([[1.  , 0.17],
            [0.17, 1.  ]])
     """
@@ -81,11 +98,45 @@ class Similarity:
     def __init__(self, matrix: sparse.csr_matrix, base: str, *, normalize: bool) -> None:
         self.matrix, self.base, self.normalize = matrix, base, normalize
         self.own = own_sums(matrix, base)
-        self._pairwise = PairwiseSums(matrix)
+        n_rows, n_columns = matrix.shape
+        lists = matrix.tocsc()
+        frequent = np.flatnonzero(np.diff(lists.indptr) > max(8.0, _FREQUENT * n_rows))
+        dense_place = np.full(n_columns, -1, np.int32)
+        dense_place[frequent] = np.arange(len(frequent), dtype=np.int32)
+        dense = lists[:, frequent].T.toarray()
+        self._columns = _Columns(lists.indptr, lists.indices, lists.data, dense_place, dense)
 
-    def sums(self, left: sparse.csr_matrix) -> Float64:
-        """Return the sums of products (``"linear"``) or minima of all pairs, shape (n_left, n_right)."""
-        return self._pairwise.sums(left, self.base)
+    def sums(
+        self, left: sparse.csr_matrix, out: Float64 | None = None, n_threads: int | None = None
+    ) -> Float64:
+        """Return the sums over columns, of all pairs of rows, added to ``out`` where given.
+
+        ``left @ right.T`` for ``"linear"``, else ``sum_c min(left[i, c], right[j, c])``.
+        """
+        minima, largest = self.base != "linear", self.own.max(initial=0)
+        if not minima:  # Cauchy and Schwarz bound every product of two rows by the squares of both
+            largest = (own_sums(left, self.base).max(initial=0) * largest) ** 0.5
+        dtype = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
+        if out is None:
+            out = np.zeros((left.shape[0], len(self.own)))
+        values, dense = self._columns.values, self._columns.dense
+        right = self._columns._replace(
+            values=values.astype(dtype, copy=False), dense=dense.astype(dtype, copy=False)
+        )
+        rows = _Rows(left.indptr, left.indices, left.data.astype(dtype, copy=False))
+
+        def add(low: int, high: int) -> None:
+            _add_rows(minima, low, high, rows, right, out)
+
+        run_ranges(add, balanced_ranges(self._work(left), n_threads), n_threads)
+        return out
+
+    def _work(self, left: sparse.csr_matrix) -> Int64:
+        """Return the steps before each row on the left, as a pointer."""
+        n_rows = len(self.own)
+        per_column = np.where(self._columns.dense_place >= 0, n_rows // 8, np.diff(self._columns.ptr))
+        before_entry = pointer(per_column[left.indices])
+        return before_entry[left.indptr] + np.arange(left.shape[0] + 1, dtype=np.int64) * n_rows
 
     def of(self, left: sparse.csr_matrix, own: Float64) -> Float64:
         """Return the similarities of rows whose sums with themselves are ``own``."""
@@ -101,14 +152,9 @@ class Similarity:
             rows = slice(first, min(first + block_size, len(own)))
             yield rows, self.of(left[rows], own[rows])
 
-    def divisors(self, own: Float64, sums: Float64) -> Float64:
-        """Return the divisor of each sum of one row, whose sum with itself is ``own``; infinite for zero."""
-        divisors = np.ones(len(self.own))
-        if self.base == "minmax":
-            divisors = own + self.own - sums[0]
-        elif self.normalize:
-            divisors = np.sqrt(own * self.own)
-        return np.where(divisors > 0, divisors, np.inf)
+    def divisors(self, sums: Float64, own: Float64) -> Float64:
+        """Return what turns each of the `sums` into a similarity; infinite for zero."""
+        return _divisors(sums, own, self.own, self.base, self.normalize)
 
     def from_sums(self, sums: Float64, own: Float64) -> Float64:
         """Turn the result of `sums` into similarities, in place."""
@@ -128,7 +174,7 @@ def similarities_by_rounds(
     sums = np.zeros((n_graphs, n_graphs if landmarks is None else len(landmarks)))
     for n_iter in sorted(set(n_iters)):
         part = encoding.matrix[:, bounds[done] : bounds[n_iter + 1]]
-        PairwiseSums(part[right]).sums(part, base, sums)
+        Similarity(part[right], base, normalize=normalize).sums(part, sums)
         own += own_sums(part, base)
         done = n_iter + 1
         yield n_iter, similarities_from_sums(sums.copy(), own, own[right], base, normalize=normalize)
@@ -157,33 +203,20 @@ def similarities_from_sums(
     >>> similarities_from_sums(np.array([[3.0]]), np.array([4.0]), np.array([5.0]), "minmax", normalize=True)
     array([[0.5]])
     """
-    if base == "minmax" or normalize:
-        divide = _divide_by_maxima if base == "minmax" else _divide_by_means
-        work = np.arange(len(sums) + 1, dtype=np.int64) * sums.shape[1]
-        run_ranges(
-            lambda low, high: divide(sums[low:high], own_left[low:high], own_right),
-            balanced_ranges(work, None),
-            None,
-        )
+    for low in range(0, len(sums), _ROWS_AT_ONCE):  # so that divisors need no second matrix
+        rows = slice(low, low + _ROWS_AT_ONCE)
+        sums[rows] /= _divisors(sums[rows], own_left[rows], own_right, base, normalize)
     return sums
 
 
-@kernel
-def _divide_by_maxima(sums: Float64, own_left: Float64, own_right: Float64) -> None:
-    """Use that min + max of two numbers is their sum."""
-    for row in range(sums.shape[0]):
-        for column in range(sums.shape[1]):
-            maxima = own_left[row] + own_right[column] - sums[row, column]
-            sums[row, column] = sums[row, column] / maxima if maxima > 0 else 0.0
-
-
-@kernel
-def _divide_by_means(sums: Float64, own_left: Float64, own_right: Float64) -> None:
-    for row in range(sums.shape[0]):
-        for column in range(sums.shape[1]):
-            # The root of a square is exact in binary floating point, so the diagonal is exactly 1.
-            mean = np.sqrt(own_left[row] * own_right[column])
-            sums[row, column] = sums[row, column] / mean if mean > 0 else 0.0
+def _divisors(sums: Float64, own_left: Float64, own_right: Float64, base: str, normalize: bool) -> Float64:
+    if base == "minmax":  # min + max of two numbers is their sum
+        divisors = own_left[:, None] + own_right - sums
+    elif normalize:  # the root of a square is exact in binary floating point, so the diagonal is exactly 1
+        divisors = np.sqrt(own_left[:, None] * own_right)
+    else:
+        return np.ones(sums.shape)
+    return np.where(divisors > 0, divisors, np.inf)
 
 
 class _Rows(NamedTuple):
@@ -205,73 +238,6 @@ class _Columns(NamedTuple):
     values: NDArray[np.floating]
     dense_place: Int32
     dense: NDArray[np.floating]
-
-
-class PairwiseSums:
-    """A matrix of non-negative integers, prepared to be multiplied from the left.
-
-    Parameters
-    ----------
-    matrix : csr_matrix, shape (n_right, n_columns)
-
-    >>> from scipy import sparse
-    >>> x = sparse.csr_matrix([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
-    >>> PairwiseSums(x).sums(x, "minmax")
-    array([[3., 1.],
-           [1., 4.]])
-    >>> PairwiseSums(x).sums(x, "linear")
-    array([[ 5.,  2.],
-           [ 2., 10.]])
-    """
-
-    def __init__(self, matrix: sparse.csr_matrix) -> None:
-        self.n_rows, self.n_columns = matrix.shape
-        lists = matrix.tocsc()
-        self._largest_sum = _largest_row(matrix)
-        self._largest_square = _largest_row(matrix.multiply(matrix))
-        frequent = np.flatnonzero(np.diff(lists.indptr) > max(8.0, _FREQUENT * self.n_rows))
-        dense_place = np.full(self.n_columns, -1, np.int32)
-        dense_place[frequent] = np.arange(len(frequent), dtype=np.int32)
-        dense = np.zeros((len(frequent), self.n_rows))
-        for place, column in enumerate(frequent.tolist()):
-            entries = slice(lists.indptr[column], lists.indptr[column + 1])
-            dense[place, lists.indices[entries]] = lists.data[entries]
-        self._columns = _Columns(lists.indptr, lists.indices, lists.data, dense_place, dense)
-
-    def sums(
-        self, left: sparse.csr_matrix, base: str, out: Float64 | None = None, n_threads: int | None = None
-    ) -> Float64:
-        """Return what a base kernel sums over columns, for all pairs of rows, added to ``out`` where given.
-
-        ``left @ right.T`` for ``"linear"``, else ``sum_c min(left[i, c], right[j, c])``.
-        """
-        minima, largest = base != "linear", self._largest_sum
-        if not minima:  # Cauchy and Schwarz bound every product of two rows by the squares of both
-            largest = (_largest_row(left.multiply(left)) * self._largest_square) ** 0.5
-        dtype = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
-        if out is None:
-            out = np.zeros((left.shape[0], self.n_rows))
-        values, dense = self._columns.values, self._columns.dense
-        right = self._columns._replace(
-            values=values.astype(dtype, copy=False), dense=dense.astype(dtype, copy=False)
-        )
-        rows = _Rows(left.indptr, left.indices, left.data.astype(dtype, copy=False))
-
-        def add(low: int, high: int) -> None:
-            _add_rows(minima, low, high, rows, right, out)
-
-        run_ranges(add, balanced_ranges(self._work(left), n_threads), n_threads)
-        return out
-
-    def _work(self, left: sparse.csr_matrix) -> Int64:
-        """Return the steps before each row on the left, as a pointer."""
-        per_column = np.where(self._columns.dense_place >= 0, self.n_rows // 8, np.diff(self._columns.ptr))
-        before_entry = np.concatenate([[0], np.cumsum(per_column[left.indices], dtype=np.int64)])
-        return before_entry[left.indptr] + np.arange(left.shape[0] + 1, dtype=np.int64) * self.n_rows
-
-
-def _largest_row(matrix: sparse.csr_matrix) -> float:
-    return float(matrix.sum(axis=1).max()) if matrix.shape[0] else 0.0
 
 
 @kernel
@@ -410,18 +376,14 @@ class NearGraphs:
             return int(reached)
 
         run_ranges(search, balanced_ranges(_work(rows, firsts, lists), None))
-        if not found:
-            return NearPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-        together = NearPairs(*map(np.concatenate, zip(*found, strict=True)))
+        found.append(NearPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)))
+        together = NearPairs(*map(np.concatenate, zip(*found)))
         return together.at(np.lexsort((together.graph, together.query)))
 
     def _encoded(self, graphs: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
         """Return the known columns, and totals over all columns."""
-        grown = stwin_features(graphs.without_features(), space=self._space, extend=True)
-        # What is new in a round stands behind what is known.
-        widths = zip(self._space.columns_per_round, grown.space.columns_per_round, strict=True)
-        known = np.concatenate([np.arange(all_of_round) < width for width, all_of_round in widths])
-        return keep_columns(grown.matrix, np.flatnonzero(known)), own_sums(grown.matrix, "minmax")
+        known, full = encode_in_full(graphs.without_features(), self._space, warn=False)
+        return known.matrix, own_sums(full, "minmax")
 
     def _rows(self, matrix: sparse.csr_matrix, totals: Float64) -> _NearRows:
         """Return rows whose columns go from rare to frequent."""
@@ -454,27 +416,25 @@ def _first_entries(rows: _NearRows, threshold: float) -> Int64:
     after = np.concatenate([[0.0], np.cumsum(rows.values)])
     lengths = np.diff(rows.ptr)
     remaining = np.repeat(after[rows.ptr[1:]], lengths) - after[:-1]
-    needed = np.repeat(threshold * rows.totals, lengths) - _TOLERANCE * np.repeat(rows.totals, lengths)
-    counted = np.concatenate([[0], np.cumsum(remaining >= needed)])
+    needed = np.repeat((threshold - _TOLERANCE) * rows.totals, lengths)
+    counted = pointer(remaining >= needed)
     return counted[rows.ptr[1:]] - counted[rows.ptr[:-1]]
 
 
 def _lists(rows: _NearRows, threshold: float, n_columns: int) -> _Lists:
     """Return for each column the rows that have it among their leading entries."""
-    lengths = np.diff(rows.ptr)
-    ends = np.repeat(rows.ptr[:-1] + _first_entries(rows, threshold), lengths)
-    first = np.arange(len(rows.columns)) < ends
-    columns = rows.columns[first]
-    row_of_entry = np.repeat(np.arange(len(rows.totals), dtype=np.int32), lengths)[first]
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=n_columns))])
+    firsts = _first_entries(rows, threshold)
+    columns = rows.columns[ranges(rows.ptr[:-1], firsts)]
+    row_of_entry = np.repeat(np.arange(len(firsts), dtype=np.int32), firsts)
+    ptr = pointer(np.bincount(columns, minlength=n_columns))
     return _Lists(ptr, row_of_entry[np.argsort(columns, kind="stable")])
 
 
 def _work(rows: _NearRows, firsts: Int64, lists: _Lists) -> Int64:
     """Return about how many steps lie before each query, as a pointer."""
-    before = np.concatenate([[0], np.cumsum(np.diff(lists.ptr)[rows.columns])])
+    before = pointer(np.diff(lists.ptr)[rows.columns])
     met = before[rows.ptr[:-1] + firsts] - before[rows.ptr[:-1]]
-    return np.concatenate([[0], np.cumsum(64 * (met + 1))])  # each row that is found is compared in full
+    return pointer(64 * (met + 1))  # each row that is found is compared in full
 
 
 @kernel
@@ -490,47 +450,26 @@ def _pairs(
 ) -> tuple[int, int]:
     """Write pairs that reach the threshold; return the query it stopped before, and how many were written."""
     met_by = np.full(len(others.totals), -1, np.int64)
-    candidates = np.empty(len(others.totals), np.int32)
     written = 0
-    while low < high and written + len(candidates) <= len(out.query):
-        n = _meet(low, firsts[low], rows, others, lists, threshold, met_by, candidates)
-        for place in range(n):
-            value = _similarity(low, candidates[place], rows, others)
-            if value >= threshold:
-                out.query[written] = low
-                out.graph[written] = candidates[place]
-                out.similarity[written] = value
-                written += 1
+    while low < high and written + len(met_by) <= len(out.query):
+        total = rows.totals[low]
+        for entry in range(rows.ptr[low], rows.ptr[low] + firsts[low]):
+            column = rows.columns[entry]
+            for place in range(lists.ptr[column], lists.ptr[column + 1]):
+                other = lists.rows[place]
+                size = others.totals[other]
+                # Rows of too different totals cannot be similar, whatever they share.
+                alike = threshold * max(total, size) * (1 - _TOLERANCE) <= min(total, size)
+                if met_by[other] != low and alike:
+                    value = _similarity(low, other, rows, others)
+                    if value >= threshold:
+                        out.query[written] = low
+                        out.graph[written] = other
+                        out.similarity[written] = value
+                        written += 1
+                met_by[other] = low
         low += 1
     return low, written
-
-
-@kernel
-def _meet(
-    query: int,
-    n_first: int,
-    rows: _NearRows,
-    others: _NearRows,
-    lists: _Lists,
-    threshold: float,
-    met_by: Int64,
-    candidates: Int32,
-) -> int:
-    """Write the rows of suitable size that share a leading column of a query; return their number."""
-    total = rows.totals[query]
-    smallest = threshold * total * (1 - _TOLERANCE)
-    n = 0
-    for entry in range(rows.ptr[query], rows.ptr[query] + n_first):
-        column = rows.columns[entry]
-        for place in range(lists.ptr[column], lists.ptr[column + 1]):
-            other = lists.rows[place]
-            if met_by[other] != query:
-                met_by[other] = query
-                size = others.totals[other]
-                if size >= smallest and threshold * size * (1 - _TOLERANCE) <= total:
-                    candidates[n] = other
-                    n += 1
-    return n
 
 
 @kernel
@@ -620,12 +559,14 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         readout: ReadoutChoice = "size",
     ) -> None: ...
 
-    def fit(self, X: GraphsLike, y: object = None) -> TwinKernel:  # noqa: ARG002
+    def fit(self, X: GraphsLike, y: object = None) -> Self:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
-        batch = self._graphs_to_fit(X)
-        encoding = stwin_features(batch, **self.settings)
-        self.space_, self.matrix_ = encoding.space, encoding.matrix
-        self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
+        encoding = stwin_features(self._graphs_to_fit(X), **self.settings)
+        return self._keep(encoding.space, encoding.matrix)
+
+    def _keep(self, space: FeatureSpace, matrix: sparse.csr_matrix) -> Self:
+        self.space_, self.matrix_ = space, matrix
+        self.similarity_ = Similarity(matrix, self.base, normalize=self.normalize)
         return self
 
     def fit_transform(self, X: GraphsLike, y: object = None) -> Float64:
@@ -694,9 +635,7 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         return {**space_to_state(self.space_), **matrix_to_state(self.matrix_)}
 
     @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> TwinKernel:
+    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
+        space = space_from_state(state)
         self = cls._with_params(params)
-        self.space_ = space_from_state(state)
-        self.matrix_ = matrix_from_state(state, self.space_.n_columns)
-        self.similarity_ = Similarity(self.matrix_, self.base, normalize=self.normalize)
-        return self
+        return self._keep(space, matrix_from_state(state, space.n_columns))

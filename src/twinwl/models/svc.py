@@ -16,20 +16,38 @@ from twinwl.arguments import (
     MAX_ITEMS,
     RANDOM_STATE,
     ROUNDS,
+    Float64,
+    Int64,
+    check_fits,
     checked,
     integer,
     number,
     one_of,
     one_or_more,
 )
-from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore, savable
-from twinwl.graphs.coercion import GraphsLike
+from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.memory import check_fits
-from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, one_seed
-from twinwl.models.calibration import Calibration, ClassHead, NumberHead, head_from_state, head_to_state
+from twinwl.models.base import (
+    Constraints,
+    GraphClassifier,
+    GraphRegressor,
+    RandomState,
+    TaskEstimator,
+    keeps_parameters,
+    old_names,
+    one_seed,
+)
+from twinwl.models.calibration import (
+    Calibration,
+    ClassHead,
+    NumberHead,
+    head_from_state,
+    head_to_state,
+    predicted_codes,
+    scaffolds_of,
+)
 from twinwl.models.explanation import Decision, Explanation, explanation_of
 from twinwl.models.features import (
     FEATURE_PARAMETERS,
@@ -42,8 +60,7 @@ from twinwl.models.features import (
     space_to_state,
     stwin_features,
 )
-from twinwl.models.hold_out import scaffolds_of
-from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, predicted_codes
+from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
 from twinwl.models.similarity import BASES, Similarity, own_sums, similarities_by_rounds
 from twinwl.models.svm import (
     INNER_FOLDS,
@@ -57,7 +74,6 @@ from twinwl.models.svm import (
     select_svms,
 )
 from twinwl.models.targets import TargetColumn, name_task
-from twinwl.models.tasks import GraphClassifier, GraphRegressor, TaskEstimator
 from twinwl.terminal import ProgressBar
 
 # The model of one task is of the same class.
@@ -192,7 +208,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
                 landmarks=None if approximation is None else approximation.landmarks,
             )
             found = select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
-        pairs = [_finished(column, svm) for column, svm in zip(columns, found, strict=True)]
+        pairs = [_finished(column, svm) for column, svm in zip(columns, found)]
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in found]))
         self.tasks_ = targets.names
         self._keep(pairs, encoding.space, rows, encoding.matrix[rows])
@@ -237,7 +253,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
     def _decisions(self, X: GraphsLike) -> list[Float64]:
         self._check_fitted()
         batch, encoded, found = self._new_graphs(X, "predict"), {}, []
-        for svm, similarity in zip(self.svms_, self._similarities, strict=True):
+        for svm, similarity in zip(self.svms_, self._similarities):
             if svm.n_iter not in encoded:  # tasks with the same rounds share it
                 encoded[svm.n_iter] = encode_in_full(batch, self.space_.first_rounds(svm.n_iter))
             known, full = encoded[svm.n_iter]
@@ -267,7 +283,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         graph, similarity = self._graph_to_explain(X), model._similarities[0]
         encoding, full = encode_in_full(graph, model.space_)
         own, sums = own_sums(full, self.base), similarity.sums(encoding.matrix)
-        divisors = similarity.divisors(own, sums)
+        divisors = similarity.divisors(sums, own)[0]
         decision = _decision(model.heads_[0], model.svms_[0], similarity.from_sums(sums, own))
         contributions = _contributions(
             encoding.matrix, similarity.matrix, decision.weights / divisors, self.base
@@ -298,7 +314,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         matrix = matrix_from_state(state, space.n_columns)
         if matrix.shape[0] != len(rows):
             raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-        self._keep(list(zip(heads, svms, strict=True)), space, rows, matrix)
+        self._keep(list(zip(heads, svms)), space, rows, matrix)
         return self
 
 

@@ -27,11 +27,11 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
-from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
-from twinwl.arrays import Float32, Float64, Int64
+from twinwl.arguments import MAX_ITEMS, Float32, Float64, Int64, checked, integer, number, one_or_more
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError, shown
-from twinwl.models.metrics import predicted_codes
+from twinwl.models.calibration import predicted_codes
+from twinwl.models.metrics import score_column
 from twinwl.models.targets import TargetColumn
 
 _TOLERANCE = 1e-3  # of LIBSVM
@@ -291,8 +291,8 @@ class Choice(NamedTuple):
         highest, leading = (-np.inf, None) if before is None else (before.score, before.held_out)
         best = None
         of_penalties = self.svm.held_out(similarities, self.targets, Cs, self.folds, n_jobs)
-        for penalty, decisions in zip(Cs, of_penalties, strict=True):
-            found = scores[n_iter, penalty] = self.targets.score(decisions, self.scoring)
+        for penalty, decisions in zip(Cs, of_penalties):
+            found = scores[n_iter, penalty] = score_column(self.targets, decisions, self.scoring)
             if found > highest or (found == highest and self._wins_tie(leading, decisions)):
                 highest, leading, best = found, decisions, penalty
         if best is None or leading is None:
@@ -308,7 +308,9 @@ class Choice(NamedTuple):
     def _wins_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
         if not self.break_ties or leading is None or len(np.unique(predicted_codes(leading))) > 1:
             return False
-        return self.targets.score(decisions, "roc_auc") > self.targets.score(leading, "roc_auc")
+        return score_column(self.targets, decisions, "roc_auc") > score_column(
+            self.targets, leading, "roc_auc"
+        )
 
 
 def kernel_svm(targets: TargetColumn, tol: float = 1e-3, epsilon: float = 0.0) -> KernelSVM:
@@ -384,7 +386,7 @@ def scaffold_folds(
     targets, n_folds, seed
         As for `inner_folds`.
     scaffolds
-        From `twinwl.models.hold_out.scaffolds_of`, for all graphs.
+        From `twinwl.models.calibration.scaffolds_of`, for all graphs.
 
     Returns
     -------
@@ -500,8 +502,8 @@ class SVM:
             delayed(self._of_fold)(shared, targets, fold, Cs) for fold in folds
         )
         out = [np.empty((len(targets.rows), *first.shape[1:])) for first in parts[0]]
-        for part, (_, held) in zip(parts, folds, strict=True):
-            for whole, decisions in zip(out, part, strict=True):
+        for part, (_, held) in zip(parts, folds):
+            for whole, decisions in zip(out, part):
                 whole[held] = decisions
         return out
 

@@ -2,7 +2,7 @@
 
 ``y`` is read once, at the door, by `read_targets`. Missing entries are allowed in a table of several tasks
 and refused where there is one target per graph. `TargetTable` has the targets as estimators learn them: codes
-of classes or standardised numbers.
+of classes or standardised numbers. `task_of` derives from targets whether to classify or to predict numbers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import FLAG, checked, foreign_array, instance, items, number, one_of
-from twinwl.arrays import Bool, Float64, Int64, Values
+from twinwl.arguments import (
+    FLAG,
+    Bool,
+    Float64,
+    Int64,
+    Values,
+    checked,
+    foreign_array,
+    instance,
+    items,
+    number,
+    one_of,
+)
 from twinwl.errors import TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.calibration import ClassHead, NumberHead
-from twinwl.models.hold_out import rarest_classes
-from twinwl.models.metrics import METRICS, positive_class, score_classes, score_numbers
+from twinwl.models.calibration import ClassHead, NumberHead, rarest_classes
 
 _EXACT = 2**53  # beyond, floats skip whole numbers
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights are finite
@@ -198,7 +207,7 @@ def _completed(values: Values, empty: bool) -> tuple[Values, Bool]:
     rows, found = np.flatnonzero(known), values[known]
     if found.dtype.kind == "O":
         kinds = [int if kind in {int, float} else kind for kind in map(type, found.tolist())]
-        for row, value, kind in zip(rows, found, kinds, strict=True):
+        for row, value, kind in zip(rows, found, kinds):
             if kind is not kinds[0]:
                 raise TwinWLError(
                     f"target {row} is {shown(value)}, of another kind than {shown(found[0])} before it; use "
@@ -332,25 +341,6 @@ class TargetColumn:
         """Return how much each graph weighs, its class included."""
         own = np.ones(len(self.rows)) if self.weights is None else self.weights
         return own if self.weight_of_class is None else own * self.weight_of_class[self.codes]
-
-    def score(self, decisions: Float64, scoring: str) -> float:
-        """Return how good decisions are, graphs weighed by their importance; errors are in the targets' unit.
-
-        Parameters
-        ----------
-        decisions : array, shape (n_graphs,) for two classes or numbers, else (n_graphs, n_classes)
-        scoring
-            One of `SCORINGS`, or of `NUMBER_SCORINGS`.
-
-        >>> targets = TargetColumn.read([0, 0, 0, 1], 4)
-        >>> [targets.score(np.array([-3.0, -2, -2, -1]), name) for name in ("accuracy", "roc_auc")]
-        [0.75, 1.0]
-        """
-        if self.numbers:
-            unit = 1.0 if scoring == METRICS["r2"].scorer else self.head.scale
-            return unit * score_numbers(self.answers, decisions, scoring, self.weights)
-        positive = positive_class(self.classes)
-        return score_classes(self.codes, decisions, scoring, self.importance(), positive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -547,5 +537,112 @@ def _distinct(values: Values) -> tuple[Values, Int64]:
 
 def _numbers(values: Values, rows: Int64) -> Float64:
     """Return targets as floats, naming the row of the first that is not a number."""
-    named = zip(rows.tolist(), values.tolist(), strict=True)
+    named = zip(rows.tolist(), values.tolist())
     return np.array([checked(f"target {row}", value, _NUMBER, FLAG) for row, value in named], np.float64)
+
+
+TASKS = ("classification", "regression")
+_MANY = 20  # different whole numbers, from which on they may be counts rather than classes
+_GRAPHS_PER_CLASS = 10  # on average; classes with fewer are hardly classes
+
+
+class Task(NamedTuple):
+    """Classification or regression, and the reason for the choice."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+def task_of(  # noqa: PLR0911  (one per reason)
+    y: Values, asked: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
+) -> Task:
+    """Decide between classification and regression.
+
+    Parameters
+    ----------
+    y : array, shape (n_graphs,) or (n_graphs, n_tasks)
+        The targets.
+    asked
+        ``"classification"`` or ``"regression"``; ``"auto"`` decides by the targets. Strings, booleans and two
+        different integers are classes; numbers that are not all integers are measurements, even if there are
+        only two (0.5 and 1.5), and so are integers with many different values and few graphs per value.
+    target
+        Name of the targets, for messages.
+    tasks
+        Names of the columns, if there are several; all must be of one kind.
+
+    Raises
+    ------
+    TwinWLError
+        If the targets cannot serve the task that was asked for, or are all the same.
+
+    >>> task_of(np.array([0.5, 1.25, 3.0])).name, task_of(np.array(["no", "yes"])).name
+    ('regression', 'classification')
+    """
+    asked = checked("task", asked, one_of("auto", *TASKS))
+    if y.ndim > 1:
+        return _task_of_columns(y.astype(np.float64), asked, tasks)
+    called = "the target" if target is None else f"the target {target!r}"
+    distinct = np.unique(y)
+    if len(distinct) == 1:
+        raise TwinWLError(
+            f"{called} is {shown(distinct.tolist()[0])} for all {len(y):,} graphs, so there is nothing to "
+            "learn; choose another one"
+        )
+    if asked != "auto":
+        misfits = y[~_fits(y, asked)]
+        if len(misfits):
+            text = "which is not a number" if asked == "regression" else "a measurement, not a class"
+            other = TASKS[asked == TASKS[0]]
+            raise TwinWLError(
+                f"task: got {asked!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "
+                f"another target, or {other!r}"
+            )
+        return Task(asked, "as asked for")
+    count = f"{called} has {len(distinct):,} different values"
+    if not _fits(y, "regression").all():
+        return Task(TASKS[0], f"{count}, which are names")
+    if not _fits(y, "classification").all():
+        return Task(TASKS[1], f"{count}, not all of them whole numbers")
+    if len(distinct) <= 2:  # noqa: PLR2004
+        return Task(TASKS[0], f"{called} has {len(distinct)} values")
+    if len(distinct) > _MANY and len(y) < _GRAPHS_PER_CLASS * len(distinct):
+        return Task(TASKS[1], f"{count} for {len(y):,} graphs")
+    return Task(TASKS[0], f"{count}, all of them whole numbers")
+
+
+def _task_of_columns(y: Float64, asked: str, tasks: Sequence[str]) -> Task:
+    columns = [column[~np.isnan(column)] for column in y.T]
+    columns = [column.astype(np.int64) if suits(column, TASKS[0]) else column for column in columns]
+    kinds = [task_of(column, asked, name) for column, name in zip(columns, tasks)]
+    others = [place for place, kind in enumerate(kinds) if kind.name != kinds[0].name]
+    if others:
+        first, other = kinds[0], kinds[others[0]]
+        raise TwinWLError(
+            f"the targets are of two kinds, {first.name} ({first.reason}) and {other.name} ({other.reason}); "
+            "name targets of one kind, or choose the task"
+        )
+    known = 1 - np.isnan(y).mean()
+    return Task(
+        kinds[0].name, f"{len(tasks)} tasks, {100 * known:.0f} % of their targets known; {kinds[0].reason}"
+    )
+
+
+def suits(y: Values, task: str) -> bool:
+    """Return whether targets fit a task: classes are not fractions, and measurements are numbers.
+
+    >>> suits(np.array([0.5, 1.0]), "classification"), suits(np.array([0, 1]), "regression")
+    (False, True)
+    """
+    if y.ndim > 1:
+        return all(suits(column[~np.isnan(column)], task) for column in y.T.astype(np.float64))
+    return bool(_fits(y, task).all())
+
+
+def _fits(y: Values, task: str) -> Bool:
+    if task == "regression":
+        return np.full(len(y), y.dtype.kind in "iuf")
+    return y == np.floor(y) if y.dtype.kind == "f" else np.full(len(y), fill_value=True)

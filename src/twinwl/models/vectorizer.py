@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from twinwl.arguments import checked, integer
-from twinwl.arrays import Bool, Float64, Int32, Int64, UInt64
+from twinwl.arguments import Bool, Float64, Int32, Int64, UInt64, checked, integer
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import load, savable
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import GraphsLike
+from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import Constraints, keeps_parameters, warn_unseen_labels
 from twinwl.models.explanation import RootedTree
@@ -46,7 +45,7 @@ from twinwl.models.features import (
     space_to_state,
     stwin_features,
 )
-from twinwl.refinement.alphabet import Alphabet, Round, item_dtype
+from twinwl.refinement.colours import Alphabet, Round, item_dtype
 from twinwl.refinement.content_keys import absorbed_rows, content_keys, row_keys
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class ColumnCounts(NamedTuple):
     @classmethod
     def merged(cls, parts: Iterable[ColumnCounts]) -> ColumnCounts:
         """Add up counts of different graphs; the order of the parts does not matter."""
-        joined = _in_order(cls(*map(np.concatenate, zip(*parts, strict=True))))
+        joined = _in_order(cls(*map(np.concatenate, zip(*parts))))
         if not len(joined.h):
             return joined
         new = np.ones(len(joined.h), np.bool_)
@@ -126,7 +125,7 @@ def column_keys(space: FeatureSpace) -> list[UInt64]:
     if space.twins is None:
         return keys
     out = []
-    for of_colour, pairs in zip(keys, space.twins, strict=True):
+    for of_colour, pairs in zip(keys, space.twins):
         colour, value = pairs.sig_items.reshape(-1, 2).T.astype(np.int64)
         of_value = row_keys(value[:, None]) if space.values is None else space.values.keys[value]
         out.append(absorbed_rows(np.ascontiguousarray(of_colour[colour]), np.ascontiguousarray(of_value)))
@@ -183,7 +182,7 @@ def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 |
         before = np.concatenate([[0], np.cumsum(alphabet.n_colours)])
         new = [low + of[place] for low, of, place in zip(before, rank, places, strict=False)]
         return smaller, np.concatenate(new)
-    pairs = [part.sig_items.reshape(-1, 2)[place] for part, place in zip(space.twins, places, strict=True)]
+    pairs = [part.sig_items.reshape(-1, 2)[place] for part, place in zip(space.twins, places)]
     alphabet, rank = _closed(space.alphabet, [part[:, 0] for part in pairs])
     twins = tuple(
         Round(
@@ -191,7 +190,7 @@ def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 |
             np.stack([of[part[:, 0]], part[:, 1]], axis=1).astype(np.int32).ravel(),
             old.stride,
         )
-        for old, part, of in zip(space.twins, pairs, rank, strict=True)
+        for old, part, of in zip(space.twins, pairs, rank)
     )
     examples = space.examples
     if examples is not None:
@@ -218,7 +217,7 @@ def _closed(alphabet: Alphabet, asked: list[Int64]) -> tuple[Alphabet, list[Int6
         stride = int(needed[h - 1].sum())
         items = codes * stride + rank[h - 1][colours]
         rounds.append(Round(sig_ptr, items.astype(item_dtype(stride, part.n_codes)), stride, part.n_codes))
-    labels = tuple(label for label, is_needed in zip(alphabet.labels, needed[0], strict=True) if is_needed)
+    labels = tuple(label for label, is_needed in zip(alphabet.labels, needed[0]) if is_needed)
     return replace(alphabet, labels=labels, rounds=tuple(rounds)), rank
 
 

@@ -9,28 +9,48 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import torch
 
-from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number, one_of
-from twinwl.arrays import Float32, Float64, Int64, Values
+from twinwl.arguments import (
+    CLASS_WEIGHT,
+    FLAG,
+    MAX_ITEMS,
+    RANDOM_STATE,
+    Float32,
+    Float64,
+    Int64,
+    Values,
+    integer,
+    items,
+    number,
+    one_of,
+)
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.coercion import GraphsLike
-from twinwl.models.base import Constraints, RandomState, seeds
-from twinwl.models.calibration import ClassHead, NumberHead, head_from_state, head_to_state
+from twinwl.graphs.building import GraphsLike
+from twinwl.models.base import Constraints, GraphClassifier, GraphRegressor, RandomState, TaskEstimator, seeds
+from twinwl.models.calibration import (
+    ClassHead,
+    NumberHead,
+    head_from_state,
+    head_to_state,
+    hold_out,
+    hold_out_scaffolds,
+    scaffolds_of,
+)
 from twinwl.models.explanation import Decision
-from twinwl.models.hold_out import hold_out, hold_out_scaffolds, scaffolds_of
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
-from twinwl.models.tasks import GraphClassifier, GraphRegressor, TaskEstimator
-from twinwl.neural.devices import DEVICES, device_of, seeded
 from twinwl.neural.training import (
     CALLBACKS,
+    DEVICES,
     Callbacks,
     Examples,
     Held,
     History,
     call_back,
+    device_of,
     predict_logits,
+    seeded,
     train,
 )
 from twinwl.terminal import ProgressBar
@@ -114,9 +134,7 @@ def check_same_targets(earlier: NeuralGraphEstimator, targets: TargetTable) -> N
     """Refuse to go on with other classes or tasks."""
     old: list[Any] = [getattr(head, "classes", None) for head in earlier.heads_]
     new: list[Any] = [getattr(head, "classes", None) for head in targets.heads]
-    same = earlier.tasks_ == targets.names and all(
-        np.array_equal(*pair) for pair in zip(old, new, strict=True)
-    )
+    same = earlier.tasks_ == targets.names and all(np.array_equal(*pair) for pair in zip(old, new))
     if not same:
         tasks = "" if earlier.tasks_ is None else f"tasks {earlier.tasks_} with "
         raise TwinWLError(
@@ -129,7 +147,7 @@ def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.
     """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
     module: Any = copy.deepcopy(earlier.module_)
     if isinstance(targets.heads[0], NumberHead):
-        pairs: list[Any] = list(zip(earlier.heads_, targets.heads, strict=True))
+        pairs: list[Any] = list(zip(earlier.heads_, targets.heads))
         factor = torch.tensor([old.scale / new.scale for old, new in pairs], dtype=torch.float64)
         shift = torch.tensor([(old.mean - new.mean) / new.scale for old, new in pairs], dtype=torch.float64)
         with torch.no_grad():
@@ -449,9 +467,7 @@ class NeuralGraphEstimator(TaskEstimator):
         if not found.known.any():
             raise TwinWLError(f"{name}: all targets are missing; give some that are known")
         table: Any = np.full(found.known.shape, np.nan if self._learns_numbers else np.int64(-1))
-        for place, (column, known, head) in enumerate(
-            zip(found.columns, found.known.T, self.heads_, strict=True)
-        ):
+        for place, (column, known, head) in enumerate(zip(found.columns, found.known.T, self.heads_)):
             with name_task(self.tasks_, place):
                 table[known, place] = encode(head, column[known])
             unseen = np.flatnonzero(known & ~is_known(table[:, place]))

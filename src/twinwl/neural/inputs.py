@@ -17,24 +17,21 @@ import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from twinwl.arrays import Float32, Float64, Int32, Int64, pointer, ranges
+from twinwl.arguments import Float32, Float64, Int32, Int64, pointer, ranges
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
 from twinwl.isomorphism.rooted import Groups, Neighbourhoods
 from twinwl.models.features import alphabet_from_state, alphabet_to_state, columns_from_state
-from twinwl.neural.encoder import GraphData, SubgraphPart, TwinInput, subgraph_batch
-from twinwl.neural.network import NTwinInput
+from twinwl.neural.encoder import GraphData, NTwinInput, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.quotient import RootMark, RowExamples, n_marks
 from twinwl.neural.readouts import SubgraphBatch
 from twinwl.neural.rows import Pool, count_rows, distinct_rows
 from twinwl.neural.sparse import SparseExamples
-from twinwl.refinement.alphabet import Alphabet
-from twinwl.refinement.colours import refine
+from twinwl.refinement.colours import Alphabet, refine
 from twinwl.refinement.histograms import colour_histograms
-from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 SUBTREES = ("auto", "wl", "gin")
 

@@ -17,11 +17,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from twinwl.arguments import checked, one_of
-from twinwl.arrays import Int64, pointer
+from twinwl.arguments import Int64, checked, one_of, pointer
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.neural.devices import as_tensor, own_device
-from twinwl.neural.rows import BatchLevels, ColourLevels, aggregate, distinct_rows, expanded, gather, pool
+from twinwl.neural.rows import (
+    BatchLevels,
+    ColourLevels,
+    aggregate,
+    as_tensor,
+    distinct_rows,
+    expanded,
+    gather,
+    pool,
+)
+from twinwl.neural.training import own_device
 
 if TYPE_CHECKING:
     from torch_geometric.data import Batch, Data

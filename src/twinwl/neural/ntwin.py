@@ -22,24 +22,30 @@ from twinwl.arguments import (
     MEMORY,
     RANDOM_STATE,
     WIDTH,
+    Float64,
+    allowed_memory,
     checked,
     integer,
     number,
     one_of,
+    readable,
 )
-from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.coercion import GraphsLike
-from twinwl.memory import allowed_memory, readable
+from twinwl.graphs.building import GraphsLike
 from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, seeds
 from twinwl.models.explanation import ColumnShare, Decision, Explanation, plain, tree_of_colour
-from twinwl.neural.devices import device_of, moved, own_device, seeded, single_threaded
-from twinwl.neural.encoder import GraphData, NTwinEncoder, messages, readout_arguments, subgraph_batch
+from twinwl.neural.encoder import (
+    GraphData,
+    NTwinEncoder,
+    NTwinNetwork,
+    messages,
+    readout_arguments,
+    subgraph_batch,
+)
 from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
 from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples, SubtreeHistograms
-from twinwl.neural.network import NTwinNetwork
 from twinwl.neural.quotient import (
     HOPS,
     ROOT_MARK,
@@ -53,10 +59,18 @@ from twinwl.neural.quotient import (
 )
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
 from twinwl.neural.sparse import SparseExamples, SparseRows
-from twinwl.neural.training import Callbacks, Examples, rows_at_once
+from twinwl.neural.training import (
+    Callbacks,
+    Examples,
+    device_of,
+    moved,
+    own_device,
+    rows_at_once,
+    seeded,
+    single_threaded,
+)
 from twinwl.refinement.colours import refine
-from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 _MANY_GRAPHS = 1000
 # A state of a GIN and its gradient, its rectified units and their signs, and the numbers of its messages.
@@ -263,7 +277,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             if problem is not None:
                 return None, problem
             rooted = self._rooted(batch)
-            costs = zip(cast("SubgraphExamples", rooted).distinct, depths.values(), strict=True)
+            costs = zip(cast("SubgraphExamples", rooted).distinct, depths.values())
             of_graphs = sum(part.entries_of_graphs() * self._bytes_per_entry(depth) for part, depth in costs)
             need = np.sort(of_graphs)[-self.batch_size :].sum()
         if need <= allowed:
@@ -379,7 +393,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         wanted = hops_of_layers(self.hops, self.layers)
         # Files of version 0.1 have no hops: theirs are those asked for.
         hops = hops_of_layers(tuple(state.get("hops") or wanted), self.layers)
-        if any(radius > limit for radius, limit in zip(hops, wanted, strict=True)):
+        if any(radius > limit for radius, limit in zip(hops, wanted)):
             raise TwinWLError("the model's hops are larger than those asked for; the file is damaged")
         self.hops_ = hops
 

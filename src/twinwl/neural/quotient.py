@@ -20,18 +20,31 @@ from typing import Literal, TypeAlias
 import numpy as np
 import torch
 
-from twinwl.arguments import DEPTH, MAX_ITEMS, ROUNDS, checked, integer, number, one_of
-from twinwl.arrays import Float32, Float64, Int32, Int64, Ints, pointer
+from twinwl.arguments import (
+    DEPTH,
+    MAX_ITEMS,
+    ROUNDS,
+    Float32,
+    Float64,
+    Int32,
+    Int64,
+    Ints,
+    allowed_memory,
+    check_fits,
+    checked,
+    integer,
+    number,
+    one_of,
+    pointer,
+    readable,
+)
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.memory import allowed_memory, check_fits, readable
 from twinwl.neural.rows import Pool, RowBatch, RowLayer, count_rows, distinct_rows
-from twinwl.refinement.alphabet import Round, RoundTable
-from twinwl.refinement.colours import colour_round, messages_of
-from twinwl.refinement.identities import rooted_sizes
-from twinwl.refinement.rooted_subgraphs import rooted_subgraphs
+from twinwl.refinement.colours import Round, RoundTable, colour_round, messages_of
+from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 Hops: TypeAlias = "int | tuple[int, ...] | Literal['growing']"
 RootMark: TypeAlias = "Literal['none', 'root', 'distance']"
@@ -148,16 +161,16 @@ class Quotient:
     @property
     def compression(self) -> tuple[float, ...]:
         """Pairs per colour of each layer from layer 1 on."""
-        return tuple(pairs / max(1, n) for pairs, n in zip(self.n_pairs, self.n_colours[1:], strict=True))
+        return tuple(pairs / max(1, n) for pairs, n in zip(self.n_pairs, self.n_colours[1:]))
 
     def __str__(self) -> str:
         head = ("layer", "hops", "pairs", "colours", "compression")
-        figures = zip(self.hops, self.n_pairs, self.n_colours[1:], self.compression, strict=True)
+        figures = zip(self.hops, self.n_pairs, self.n_colours[1:], self.compression)
         rows = [
             (str(layer), str(hops), f"{pairs:,}", f"{colours:,}", f"{ratio:.1f}")
             for layer, (hops, pairs, colours, ratio) in enumerate(figures, start=1)
         ]
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        widths = [max(map(len, column)) for column in zip(head, *rows)]
         return "\n".join("  ".join(map(str.rjust, row, widths)) for row in [head, *rows])
 
     def take(self, rows: Int64) -> tuple[Int64, tuple[RowLayer, ...]]:
@@ -489,13 +502,11 @@ def _joined(
         shifts = (np.cumsum(counts) - counts).tolist()
         found = [part.tables[place].finished().restrided(n_below, part.n_kinds) for part in parts]
         # An item is ``kind * stride + colour``, so that its colour is shifted by adding to it.
-        items = [
-            one.sig_items + one.sig_items.dtype.type(by) for one, by in zip(found, shifts_below, strict=True)
-        ]
+        items = [one.sig_items + one.sig_items.dtype.type(by) for one, by in zip(found, shifts_below)]
         ptr = pointer(np.concatenate([np.diff(one.sig_ptr) for one in found]))
         rounds.append(Round(ptr, np.concatenate(items), n_below, parts[0].n_kinds))
         sizes, rows, times = np.zeros(n_graphs, np.int64), [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-        for part, shift in zip(parts, shifts, strict=True):
+        for part, shift in zip(parts, shifts):
             for first, pool in part.pools[place]:
                 sizes[first : first + len(pool.ptr) - 1] += np.diff(pool.ptr)
                 rows.append(pool.rows + np.int32(shift))

@@ -18,8 +18,8 @@ from torch.nn import functional
 
 from twinwl.arguments import Constraint, one_of
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.neural.devices import as_tensor, seeded
-from twinwl.neural.rows import RowBatch, aggregate_and_pool, expanded, pool
+from twinwl.neural.rows import RowBatch, aggregate_and_pool, as_tensor, expanded, pool
+from twinwl.neural.training import seeded
 
 _HEADS = 4
 
@@ -310,7 +310,7 @@ class GIN(BoundedReadout):
         if first.shape[1] > n_features:
             projected = projected + _looked_up(first[:, n_features:], as_tensor(graphs.mark, first.device))
         sums: list[Tensor] = []
-        for number, (layer, rows) in enumerate(zip(self.steps, graphs.layers, strict=True), start=1):
+        for number, (layer, rows) in enumerate(zip(self.steps, graphs.layers), start=1):
             # Sums over neighbours are linear, so weights come first: there are fewer rows before than after.
             of_code = None
             if layer.edge is not None and len(rows.codes):

@@ -19,11 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from twinwl.arrays import Int32, Int64, Ints, pointer, ranges
+from twinwl.arguments import Int32, Int64, Ints, pointer, ranges
 from twinwl.compilation import kernel
-from twinwl.neural.devices import as_tensor
-from twinwl.refinement.alphabet import RoundTable
-from twinwl.refinement.colours import colour_round
+from twinwl.refinement.colours import RoundTable, colour_round
 from twinwl.refinement.round_kernels import Messages
 
 _NONE = np.empty(0, np.int64)
@@ -97,6 +95,11 @@ class RowBatch(NamedTuple):
 
 
 # ---------------------------------------------------------------------- sums over rows
+
+
+def as_tensor(array: np.ndarray, device: torch.device) -> torch.Tensor:
+    """Return an array as a tensor on a device, without a copy on the processor."""
+    return torch.from_numpy(array).to(device)
 
 
 def aggregate(

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from twinwl.arrays import Bool, Float32, Float64, Int64
+from twinwl.arguments import Bool, Float32, Float64, Int64
 from twinwl.compilation import kernel
-from twinwl.neural.devices import as_tensor
+from twinwl.neural.rows import as_tensor
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

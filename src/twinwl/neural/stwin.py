@@ -32,12 +32,11 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from twinwl.arguments import WIDTH, one_of
-from twinwl.arrays import Bool, Float64, Int64, pointer, ranges
+from twinwl.arguments import WIDTH, Bool, Float64, Int64, one_of, pointer, ranges
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.coercion import GraphsLike
+from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import Constraints, RandomState, keeps_parameters, seeds
 from twinwl.models.explanation import Explanation, explanation_of, node_shares
@@ -419,7 +418,7 @@ def _shares(
     places = encoding.column_of_node
     sizes = rooted_sizes(graph, len(places) - 1)
     first = 0
-    for place, size, width in zip(places, sizes, space.columns_per_round, strict=True):
+    for place, size, width in zip(places, sizes, space.columns_per_round):
         seen = np.flatnonzero(place >= 0)
         column = first + place[seen]
         shares[seen] += slope[column] * (size[seen] - usual[column])
@@ -767,7 +766,7 @@ class StoredExamples:
     def add(self, examples: SparseExamples) -> None:
         """Append a part."""
         indptr, indices, values = examples.rows
-        for name, data in zip(_FILES, (indices.tobytes(), values.tobytes()), strict=True):
+        for name, data in zip(_FILES, (indices.tobytes(), values.tobytes())):
             with (self._folder / name).open("ab") as file:
                 file.write(data)
         self._indptr.append(indptr[1:] + self._indptr[-1][-1:])

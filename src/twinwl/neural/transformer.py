@@ -13,19 +13,17 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 from torch import Tensor
 
-from twinwl.arguments import MAX_ITEMS, checked, integer, one_of
-from twinwl.arrays import Float64
+from twinwl.arguments import MAX_ITEMS, Float64, checked, integer, one_of
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
-from twinwl.graphs.coercion import GraphsLike
+from twinwl.graphs.building import GraphsLike
 from twinwl.models.base import Constraints, GraphEstimator, RandomState, keeps_parameters, seeds
-from twinwl.neural.devices import device_of, seeded, single_threaded
+from twinwl.neural.encoder import NTwinNetwork
 from twinwl.neural.estimator import network_from_state, weights_to_state
-from twinwl.neural.network import NTwinNetwork
 from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
 from twinwl.neural.quotient import Hops, RootMark
 from twinwl.neural.readouts import NetworkReadout
-from twinwl.neural.training import Callbacks, rows_at_once
+from twinwl.neural.training import Callbacks, device_of, rows_at_once, seeded, single_threaded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

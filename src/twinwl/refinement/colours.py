@@ -1,87 +1,128 @@
-"""Label passing: exact 1-WL colours of all nodes of a batch.
+"""Label passing: exact 1-WL colours of all nodes of a batch, and the alphabet that they come from.
 
-Which nodes lie on a cycle: one depth-first search over all graphs, linear in nodes and edges.
+The alphabet is the mapping from signatures to colours of each round, shared by all graphs. A round under way
+is a `RoundTable`. At the end of this file: which nodes lie on a cycle, and how kernels run on threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, pairwise, repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from twinwl.arguments import checked, integer, one_of
-from twinwl.arrays import Bool, Int32, Int64, pointer
+from twinwl.arguments import Bool, Int32, Int64, Ints, checked, integer, one_of, pointer
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.labels import Label, recode
-from twinwl.refinement.alphabet import Alphabet, Round, RoundTable
-from twinwl.refinement.round_kernels import Messages, translate
-from twinwl.refinement.threads import balanced_ranges, run_ranges
+from twinwl.refinement.round_kernels import (
+    PACKED_BITS,
+    USUAL_DEGREE,
+    KeyFormat,
+    Messages,
+    Signatures,
+    Table,
+    enter_all,
+    look_up,
+    pair_keys,
+    pass_labels,
+    translate,
+)
 
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
-
-@kernel
-def on_cycle(indptr: Int64, indices: Int32) -> Bool:
-    """Return whether each node lies on a cycle.
-
-    Parameters
-    ----------
-    indptr, indices
-        Neighbours of each node, in both directions; repeated ones count once.
-
-    Returns
-    -------
-    array of bool, shape (n_nodes,)
-
-    >>> from twinwl import GraphBatch
-    >>> lollipop = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0), (2, 3)]])
-    >>> on_cycle(lollipop.indptr, lollipop.indices)
-    array([ True,  True,  True, False])
-    """
-    n = len(indptr) - 1
-    found = np.zeros(n, np.bool_)
-    place = np.full(n, -1, np.int64)  # in the order of the search
-    lowest = np.empty(n, np.int64)  # the first place that a node or what is below it has an edge to
-    parent = np.empty(n, np.int32)
-    arc = indptr[:-1].copy()  # the next one to walk
-    n_seen = 0
-    for root in range(n):
-        if place[root] >= 0:
-            continue
-        parent[root] = -1
-        node = np.int64(root)
-        while node >= 0:
-            if place[node] < 0:
-                place[node] = lowest[node] = n_seen
-                n_seen += 1
-            if arc[node] < indptr[node + 1]:
-                other = np.int64(indices[arc[node]])
-                arc[node] += 1
-                if place[other] < 0:
-                    parent[other] = node
-                    node = other
-                elif other != parent[node] and place[other] < place[node]:
-                    lowest[node] = min(lowest[node], place[other])
-                    found[node] = found[other] = True
-                continue
-            above = np.int64(parent[node])
-            if above >= 0:
-                lowest[above] = min(lowest[above], lowest[node])
-                # An edge of the search is on a cycle if something below it leads back to above it.
-                if lowest[node] <= place[above]:
-                    found[node] = found[above] = True
-            node = above
-    return found
-
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 INITIALS = ("label", "degree", "ring")
 
 # Threads fill tables of their own for one block of nodes at a time, so memory does not grow with the batch.
 _NODES_PER_BLOCK = 1 << 18
+FULL_HASH = (1 << 64) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """The signatures of one round, in colour order.
+
+    Attributes
+    ----------
+    sig_ptr : array of int64, shape (n_colours + 1,)
+        Range of each colour's signature in ``sig_items``.
+    sig_items : array of int32 or int64
+        For each colour its own colour in the previous round, then the sorted items it receives; an item is
+        ``message code * stride + colour``.
+    stride : int
+        Number of colours of the round before.
+    n_codes : int
+        Number of kinds of messages.
+    """
+
+    sig_ptr: Int64
+    sig_items: Ints
+    stride: int
+    n_codes: int = 1
+
+    @property
+    def n_colours(self) -> int:
+        """Number of colours of this round."""
+        return len(self.sig_ptr) - 1
+
+    def signature(self, colour: int) -> tuple[int, list[tuple[int, int]]]:
+        """Return a colour's signature: its previous colour, and sorted pairs (message code, colour)."""
+        own, *items = self.sig_items[self.sig_ptr[colour] : self.sig_ptr[colour + 1]].tolist()
+        return own, [divmod(item, self.stride) for item in items]
+
+    def restrided(self, stride: int, n_codes: int) -> Round:
+        """Return the same signatures for a previous round with more colours."""
+        if stride == self.stride and n_codes == self.n_codes:
+            return self
+        codes, colours = np.divmod(self.sig_items.astype(np.int64), self.stride)
+        owns = self.sig_ptr[:-1]
+        codes[owns], colours[owns] = 0, self.sig_items[owns]
+        items = (codes * stride + colours).astype(item_dtype(stride, n_codes))
+        return Round(self.sig_ptr, items, stride, n_codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Alphabet:
+    """All that is needed to colour new graphs consistently with earlier ones.
+
+    Attributes
+    ----------
+    labels : tuple of labels
+        Colours of round 0: colour c stands for ``labels[c]``.
+    edge_labels : tuple of labels, or None
+        Vocabulary of edge labels, if they are used.
+    initial : str
+        ``"label"``, ``"degree"`` or ``"ring"``: the initial colour.
+    directed : bool
+    rounds : tuple of Round
+        Rounds 1, 2, … in order.
+    """
+
+    labels: tuple[Label, ...]
+    edge_labels: tuple[Label, ...] | None
+    initial: str
+    directed: bool
+    rounds: tuple[Round, ...]
+
+    @property
+    def n_iter(self) -> int:
+        """Number of rounds after round 0."""
+        return len(self.rounds)
+
+    @property
+    def n_colours(self) -> list[int]:
+        """Number of colours of each round, round 0 first."""
+        return [len(self.labels), *(part.n_colours for part in self.rounds)]
 
 
 class Colouring(NamedTuple):
@@ -247,7 +288,7 @@ def colour_round(
         # A frozen table is only read, so all threads share it. One that grows belongs to the first thread;
         # the others fill tables of their own, whose few colours are then added one range after another.
         tables = [table, *(table.apart() if insert else table for _ in ranges[1:])]
-        table_of = dict(zip(ranges, tables, strict=True))
+        table_of = dict(zip(ranges, tables))
         for low, high in ranges if insert else []:
             # Allocated here and not on the thread: memory that this thread freed can be reused.
             table_of[low, high].make_room(high - low, int(messages.indptr[high] - messages.indptr[low]))
@@ -337,5 +378,327 @@ def _translated(
         return codes, here
     if insert:
         fresh = recode(np.arange(len(here), dtype=np.int32), here, known) < 0
-        known = known + tuple(label for label, new in zip(here, fresh, strict=True) if new)
+        known = known + tuple(label for label, new in zip(here, fresh) if new)
     return recode(codes, here, known), known
+
+
+def item_dtype(stride: int, n_codes: int) -> np.dtype[np.signedinteger]:
+    """Return the smallest type that holds every item of a round."""
+    return np.dtype(np.int32 if stride * n_codes < np.iinfo(np.int32).max else np.int64)
+
+
+class RoundTable:
+    """A round under construction or in use: its signatures and the hash table over them.
+
+    Parameters
+    ----------
+    stride, n_codes
+        Number of colours of the round before and of kinds of messages.
+    known
+        Signatures to start from.
+    packed_bits, hash_mask
+        Narrowed by tests only, to force the hashed path and its collisions.
+    """
+
+    def __init__(
+        self,
+        stride: int,
+        n_codes: int,
+        known: Round | None = None,
+        *,
+        packed_bits: int = PACKED_BITS,
+        hash_mask: int = FULL_HASH,
+    ) -> None:
+        self.n_codes = n_codes
+        n_colours = 0 if known is None else known.n_colours
+        sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
+        if known is not None:
+            same = known.restrided(stride, n_codes)
+            # Kernels are compiled for writable arrays; those of a memory-mapped model are read-only.
+            sig_ptr = np.require(same.sig_ptr, requirements="W")
+            sig_items = np.require(same.sig_items, requirements="W")
+        self._table = Table(
+            self._key_format(stride, packed_bits, np.uint64(hash_mask)),
+            np.zeros(_table_length(n_colours), np.uint64),
+            Signatures(np.empty((n_colours, 2), np.uint64), sig_ptr, sig_items),
+            np.array([n_colours]),
+        )
+        self._entered = False
+        self._ready()  # now and not on first use: threads share a frozen table
+
+    @property
+    def stride(self) -> int:
+        """Number of colours of the previous round that keys have room for."""
+        return self._table.key_format.stride
+
+    @property
+    def n_colours(self) -> int:
+        """Number of colours so far."""
+        return int(self._table.n_colours[0])
+
+    @property
+    def item_dtype(self) -> np.dtype[np.signedinteger]:
+        """Type of the items."""
+        return self._table.known.sig_items.dtype
+
+    def apart(self) -> RoundTable:
+        """Return an empty table with the same keys, for another thread."""
+        key_format = self._table.key_format
+        return RoundTable(
+            self.stride, self.n_codes, packed_bits=key_format.packed_bits, hash_mask=int(key_format.hash_mask)
+        )
+
+    def start_over(self, stride: int) -> None:
+        """Remove all signatures and prepare keys for the next round; the memory is reused."""
+        packed_bits, hash_mask = self._table.key_format[3:]
+        known = self._table.known
+        items = known.sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
+        self._table = self._table._replace(
+            key_format=self._key_format(stride, packed_bits, hash_mask), known=known._replace(sig_items=items)
+        )
+        known.sig_ptr[0] = self._table.n_colours[0] = 0
+        self._entered = False
+
+    def make_room(self, n_signatures: int, n_items: int) -> None:
+        """Grow every array for the worst case, in which all signatures are new."""
+        n_colours, known = self.n_colours + n_signatures, self._table.known
+        n_stored = int(known.sig_ptr[self.n_colours]) + n_signatures + n_items
+        grown = Signatures(
+            _grown(known.keys, n_colours),
+            _grown(known.sig_ptr, n_colours + 1),
+            _grown(known.sig_items, n_stored + 1),
+        )
+        self._table = self._table._replace(known=grown)
+        if _table_length(n_colours) > len(self._table.slots):
+            self._table = self._table._replace(slots=np.empty(_table_length(n_colours), np.uint64))
+            self._entered = False
+
+    def pass_labels(
+        self, messages: Messages, before: Int32, first: int, last: int, after: Int32, *, insert: bool
+    ) -> None:
+        """Colour nodes ``first..last``; unknown signatures become colours or, frozen, -1.
+
+        There must be room for the new colours.
+        """
+        pass_labels(first, last, messages, before, self._ready(), insert, after)
+
+    def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
+        """Colour signatures with one item each; colour and item must fit into a packed key."""
+        keys = np.empty((len(own), 2), np.uint64)
+        pair_keys(own, heard, self._table.key_format, keys)
+        if insert:
+            self.make_room(len(keys), len(keys))
+        none = np.empty(0, np.int64)
+        look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
+
+    def absorb(self, other: RoundTable) -> Int32:
+        """Append the colours of another table that are new; return the new number of each."""
+        known, n_colours = other._table.known, other.n_colours
+        self.make_room(n_colours, int(known.sig_ptr[n_colours]) - n_colours)
+        became = np.empty(n_colours, np.int32)
+        insert = True
+        look_up(n_colours, known, self._ready(), insert, 0, became)
+        return became
+
+    def finished(self) -> Round:
+        """Return all signatures so far, trimmed to their size."""
+        known = self._table.known
+        sig_ptr = known.sig_ptr[: self.n_colours + 1].copy()
+        return Round(sig_ptr, known.sig_items[: sig_ptr[-1]].copy(), self.stride, self.n_codes)
+
+    def _key_format(self, stride: int, packed_bits: int, hash_mask: np.uint64) -> KeyFormat:
+        bits = max(1, (stride * self.n_codes).bit_length())
+        padded = min(USUAL_DEGREE, packed_bits // bits - 1)
+        return KeyFormat(stride, bits, padded, packed_bits, hash_mask)
+
+    def _ready(self) -> Table:
+        """Return the table with all colours entered."""
+        if not self._entered:
+            self._table.slots.fill(0)
+            if self.n_colours:
+                enter_all(self._table)
+            self._entered = True
+        return self._table
+
+
+def _table_length(n_colours: int) -> int:
+    """Return a power of two that keeps the table at most half full."""
+    return 1 << max(4, (2 * n_colours).bit_length())
+
+
+def _grown(array: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
+    if length <= len(array):
+        return array
+    # A quarter extra, so that growing block by block stays linear; untouched pages cost no memory.
+    grown = np.empty((length + length // 4, *array.shape[1:]), array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+@kernel
+def on_cycle(indptr: Int64, indices: Int32) -> Bool:
+    """Return whether each node lies on a cycle.
+
+    Parameters
+    ----------
+    indptr, indices
+        Neighbours of each node, in both directions; repeated ones count once.
+
+    Returns
+    -------
+    array of bool, shape (n_nodes,)
+
+    >>> from twinwl import GraphBatch
+    >>> lollipop = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0), (2, 3)]])
+    >>> on_cycle(lollipop.indptr, lollipop.indices)
+    array([ True,  True,  True, False])
+    """
+    n = len(indptr) - 1
+    found = np.zeros(n, np.bool_)
+    place = np.full(n, -1, np.int64)  # in the order of the search
+    lowest = np.empty(n, np.int64)  # the first place that a node or what is below it has an edge to
+    parent = np.empty(n, np.int32)
+    arc = indptr[:-1].copy()  # the next one to walk
+    n_seen = 0
+    for root in range(n):
+        if place[root] >= 0:
+            continue
+        parent[root] = -1
+        node = np.int64(root)
+        while node >= 0:
+            if place[node] < 0:
+                place[node] = lowest[node] = n_seen
+                n_seen += 1
+            if arc[node] < indptr[node + 1]:
+                other = np.int64(indices[arc[node]])
+                arc[node] += 1
+                if place[other] < 0:
+                    parent[other] = node
+                    node = other
+                elif other != parent[node] and place[other] < place[node]:
+                    lowest[node] = min(lowest[node], place[other])
+                    found[node] = found[other] = True
+                continue
+            above = np.int64(parent[node])
+            if above >= 0:
+                lowest[above] = min(lowest[above], lowest[node])
+                # An edge of the search is on a cycle if something below it leads back to above it.
+                if lowest[node] <= place[above]:
+                    found[node] = found[above] = True
+            node = above
+    return found
+
+
+# Threads: kernels release the GIL, so plain threads are enough. A signal such as Ctrl-C is only noticed
+# between two calls of a kernel. So work is cut into pieces of a fraction of a second, and an interrupt or an
+# error in one thread stops the others after their current piece.
+
+# Below this many steps waking a thread costs more than it saves.
+_STEPS_WORTH_A_THREAD = 50_000
+# A step takes from under one to some thirty nanoseconds, so a piece takes half a second at most.
+STEPS_PER_PIECE = 1 << 24
+
+
+class _Thread(threading.local):
+    """Whether a thread shares its work with others."""
+
+    shares = False
+
+
+_THREAD = _Thread()
+
+
+def available_threads() -> int:
+    """Return how many threads kernels may use.
+
+    One within work that is already shared among threads. Otherwise ``TWINWL_NUM_THREADS`` if it is set, else
+    ``NUMBA_NUM_THREADS`` (which joblib sets in its workers, so that parallel folds do not multiply threads),
+    else the number of processors that this process may run on.
+    """
+    if _THREAD.shares:
+        return 1
+    for variable in ("TWINWL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        value = os.environ.get(variable, "")
+        if value.isdigit() and int(value) > 0:
+            return int(value)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def balanced_ranges(pointer: Int64, n_threads: int | None) -> list[tuple[int, int]]:
+    """Cut ``0..len(pointer)-1`` into consecutive ranges of about equal work, none of them too long.
+
+    Parameters
+    ----------
+    pointer : array of int64, shape (n + 1,)
+        Work before each item, as in a CSR pointer.
+    n_threads
+        Smallest number of ranges; None means `available_threads`. Little work gives one range, and much work
+        more of them.
+
+    >>> balanced_ranges(np.array([0, 1, 2]), n_threads=8)
+    [(0, 2)]
+    """
+    n = len(pointer) - 1
+    wanted = available_threads() if n_threads is None else n_threads
+    work = int(pointer[-1] - pointer[0])
+    parts = max(1, min(wanted, work // _STEPS_WORTH_A_THREAD), -(-work // STEPS_PER_PIECE))
+    if parts == 1:
+        return [(0, n)]
+    marks = pointer[0] + np.linspace(0, work, parts + 1)[1:-1]
+    cuts = np.searchsorted(pointer, marks).tolist()
+    bounds = [0, *cuts, n]
+    return [(low, high) for low, high in pairwise(bounds) if low < high]
+
+
+def run_ranges(
+    function: Callable[[int, int], int | None], ranges: list[tuple[int, int]], n_threads: int | None = None
+) -> None:
+    """Call ``function(low, high)`` for each range, on threads where there is more than one.
+
+    Parameters
+    ----------
+    function
+        It returns where it stopped, and is called again for the rest of the range. None means that the range
+        is finished.
+    ranges
+        As returned by `balanced_ranges`. Each goes to the first thread that is free.
+    n_threads
+        Maximum number of threads; None means `available_threads`.
+    """
+    n_workers = min(len(ranges), available_threads() if n_threads is None or _THREAD.shares else n_threads)
+    todo, stop = iter(ranges), threading.Event()
+
+    def work() -> None:
+        before, _THREAD.shares = _THREAD.shares, _THREAD.shares or n_workers > 1
+        try:
+            for low, high in todo:  # each range goes to one thread, for `next` holds the GIL
+                reached: int | None = low
+                while reached is not None and reached < high:
+                    if stop.is_set():
+                        return
+                    reached = function(reached, high)
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            _THREAD.shares = before
+
+    futures = [_pool(n_workers - 1).submit(work) for _ in range(n_workers - 1)]
+    try:
+        work()  # the caller works too
+    finally:
+        wait(futures)
+    for future in futures:
+        future.result()
+
+
+@lru_cache(maxsize=1)
+def _pool(n_workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_workers, thread_name_prefix="twinwl")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child inherits the pool object but none of its threads.
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Float64, Int32, Int64, Ints
+from twinwl.arguments import Float64, Int32, Int64, Ints
 from twinwl.compilation import kernel
+from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.refinement.identities import LARGE, rooted_sizes, sizes_of_graphs
-from twinwl.refinement.threads import balanced_ranges, run_ranges
 
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch

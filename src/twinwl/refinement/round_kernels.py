@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Int32, Int64, Ints, UInt64
+from twinwl.arguments import Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 
 # All arithmetic is on unsigned words: one plain int would turn it into floating point.

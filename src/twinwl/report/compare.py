@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Bool, Int32
+from twinwl.arguments import Bool, Int32
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.labels import Label
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.report.drawing import FILLS, Drawing, draw, on_one_canvas, paint
-from twinwl.report.page import counted, enumerated, facts_of, rendered, templates
+from twinwl.report.page import enumerated, facts_of, rendered, templates
+from twinwl.terminal import counted
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
@@ -103,13 +104,8 @@ def rounds_of_pair(pair: GraphBatch, n_iter: int) -> list[Round]:
     [(20, 16), (12, 12)]
     """
     colours = refine(pair, n_iter, edge_labels=pair.edge_labels is not None).colours
-    sizes = rooted_sizes(pair, n_iter)
-    slots = slots_of_colours(colours)
-    first_of_second = int(pair.graph_ptr[1])
-    return [
-        _round_state(colour_of_node, slot_of_node, size_of_node, first_of_second)
-        for colour_of_node, slot_of_node, size_of_node in zip(colours, slots, sizes, strict=True)
-    ]
+    arrays = zip(colours, slots_of_colours(colours), rooted_sizes(pair, n_iter))
+    return [_round_state(*of_node, int(pair.graph_ptr[1])) for of_node in arrays]
 
 
 def first_wl_difference(pair: GraphBatch) -> int | None:
@@ -136,7 +132,7 @@ def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None =
     """
     if n_iter is not None:
         return max(min(n_iter, 4 * _MOST_ROUNDS), iteration or 0)
-    most = max(iteration or 0, _MOST_ROUNDS) if iteration is None else iteration + 2
+    most = _MOST_ROUNDS if iteration is None else iteration + 2
     sizes = rooted_sizes(pair, most)
     stable = refine(pair, None, edge_labels=pair.edge_labels is not None).n_iter
     grown = np.flatnonzero((sizes[1:] != sizes[:-1]).any(axis=1))
@@ -154,19 +150,15 @@ def slots_of_colours(colours: Int32) -> Int32:
     array([[0, 0, 0],
            [1, 0, 0]], dtype=int32)
     """
-    slots = np.zeros_like(colours)
-    slots[0] = colours[0]
+    slots = colours.copy()
     for h in range(1, len(colours)):
         pairs, counts = np.unique(np.stack([slots[h - 1], colours[h]]), axis=1, return_counts=True)
-        heirs: set[int] = set()
-        slot_of_colour: dict[int, int] = {}
-        for index in sorted(range(len(counts)), key=lambda i: (-counts[i], pairs[1, i])):
-            parent, colour = int(pairs[0, index]), int(pairs[1, index])
-            if parent not in heirs:
-                heirs.add(parent)
-                slot_of_colour[colour] = parent
+        heirs: dict[int, int] = {}
+        for index in np.lexsort((pairs[1], -counts)):
+            heirs.setdefault(int(pairs[0, index]), int(pairs[1, index]))
+        slot_of_colour = {colour: slot for slot, colour in heirs.items()}
         free = (slot for slot in range(len(counts)) if slot not in heirs)
-        for colour in range(int(colours[h].max(initial=-1)) + 1):
+        for colour in np.unique(colours[h]).tolist():
             if colour not in slot_of_colour:
                 slot_of_colour[colour] = next(free)
         slots[h] = [slot_of_colour[colour] for colour in colours[h].tolist()]
@@ -174,9 +166,9 @@ def slots_of_colours(colours: Int32) -> Int32:
 
 
 def _round_state(colours: Int32, slots: Int32, sizes: Int32, first_of_second: int) -> Round:
-    pairs = list(zip(colours.tolist(), sizes.tolist(), strict=True))
+    pairs = list(zip(colours.tolist(), sizes.tolist()))
     counters = [Counter(part) for part in (pairs[:first_of_second], pairs[first_of_second:])]
-    slot_of_colour = dict(zip(colours.tolist(), slots.tolist(), strict=True))
+    slot_of_colour = dict(zip(colours.tolist(), slots.tolist()))
     rows = {
         colour: ColourRow(colour, slot, ([], []))
         for colour, slot in sorted(slot_of_colour.items(), key=lambda item: item[1])
@@ -335,14 +327,13 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
     last = len(rounds) - 1
     start = last if comparison.iteration is None else comparison.iteration
     drawn = int(pair.nodes_per_graph.max(initial=0)) <= LARGEST_DRAWN
-    drawings = (
-        on_one_canvas(
-            [draw(part.graphs, part.smiles[0] if part.smiles else None) for part in (first, second)]
-        )
-        if drawn
-        else [None, None]
-    )
-    captions = [caption(h, found, comparison) for h, found in enumerate(rounds)]
+    drawings: Sequence[Drawing | None] = (None, None)
+    if drawn:
+        formulas = [part.smiles[0] if part.smiles else None for part in (first, second)]
+        drawings = on_one_canvas(list(map(draw, (first.graphs, second.graphs), formulas)))
+    shown = [
+        _round(pair, found, caption(h, found, comparison), drawn=drawn) for h, found in enumerate(rounds)
+    ]
     return rendered(
         templates().get_template("compare.html.jinja"),
         ("compare.css",),
@@ -352,16 +343,22 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         sides=[
             side_of_page(side, (first, second)[side], drawings[side], pair, rounds[start]) for side in (0, 1)
         ],
-        rounds=[
-            {"difference": found.difference, "caption": " ".join(text)}
-            for found, text in zip(rounds, captions, strict=True)
-        ],
+        rounds=shown,
         n_iter=last,
         start=start,
         drawn=drawn,
         by_readout=any(found.by_readout for found in rounds),
         notice=f"Graphs of more than {LARGEST_DRAWN} nodes are not drawn. The vectors below are complete.",
-        data=page_data(pair, rounds, captions, start, drawn=drawn),
+        data={
+            "start": start,
+            "paints": [list(paint(slot)) for slot in range(len(FILLS) ** 2)],
+            "labels": [shown_label(label) for label in pair.node_vocabulary],
+            "edge_labels": [
+                _BONDS.get(shown_label(label), shown_label(label)) for label in pair.edge_vocabulary
+            ],
+            "graphs": [_graph(pair, side, rounds) for side in (0, 1)] if drawn else [],
+            "rounds": shown,
+        },
     )
 
 
@@ -373,22 +370,6 @@ def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> lis
         marked = np.isin(np.arange(pair.n_nodes), nodes)
         rounds[witness.iteration] = replace(rounds[witness.iteration], marked=marked, by_readout=True)
     return rounds
-
-
-def page_data(
-    pair: GraphBatch, rounds: list[Round], captions: Sequence[tuple[str, str]], start: int, *, drawn: bool
-) -> dict[str, Any]:
-    """Return the data for the script; it has the graphs themselves only if they are drawn."""
-    return {
-        "start": start,
-        "paints": [list(paint(slot)) for slot in range(len(FILLS) ** 2)],
-        "labels": [shown_label(label) for label in pair.node_vocabulary],
-        "edge_labels": [_BONDS.get(shown_label(label), shown_label(label)) for label in pair.edge_vocabulary],
-        "graphs": [_graph(pair, side, rounds) for side in (0, 1)] if drawn else [],
-        "rounds": [
-            _round(pair, found, text, drawn=drawn) for found, text in zip(rounds, captions, strict=True)
-        ],
-    }
 
 
 def side_of_page(
@@ -448,17 +429,17 @@ def _around(pair: GraphBatch, first: int, end: int) -> list[Any]:
     """Return the neighbours of each node as (neighbour, edge label or -1), along arcs in both directions."""
     sources, targets = pair.arcs()
     codes = np.full(len(targets), -1) if pair.edge_labels is None else pair.edge_labels
-    around: list[list[Any]] = [[] for _ in range(end - first)]
-    for u, v, code in zip(sources.tolist(), targets.tolist(), codes.tolist(), strict=True):
+    around: list[Any] = [[] for _ in range(end - first)]
+    for u, v, code in zip(sources.tolist(), targets.tolist(), codes.tolist()):
         if first <= u < end:
             around[u - first].append([v - first, code])
             if pair.directed:
                 around[v - first].append([u - first, code])
-    return list(around)
+    return around
 
 
 def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> dict[str, Any]:
-    node_of_colour = {int(colour): node for node, colour in reversed(list(enumerate(found.colours.tolist())))}
+    node_of_colour = dict(zip(*np.unique(found.colours, return_index=True)))
     rows = found.rows
     if len(rows) > _ROWS_AT_A_GLANCE:  # rows that differ come first
         rows = sorted(rows, key=lambda row: (not row.differs, row.slot))[:_MOST_ROWS]

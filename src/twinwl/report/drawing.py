@@ -13,14 +13,15 @@ Drawings are written as SVG, or with characters, for terminals: edges in Braille
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
 import numpy as np
 
-from twinwl.arrays import Bool, Float64, Int64
+from twinwl.arguments import Float64, Int64
 from twinwl.errors import import_extra
 
 if TYPE_CHECKING:
@@ -86,10 +87,10 @@ def spring_positions(graph: GraphBatch) -> Float64:
     >>> spring_positions(GraphBatch.from_edges([[(0, 1), (1, 2)]])).shape
     (3, 2)
     """
-    drawn = nx.Graph(zip(*(ends.tolist() for ends in graph.arcs()), strict=True))
+    drawn = nx.Graph(zip(*(ends.tolist() for ends in graph.arcs())))
     drawn.add_nodes_from(range(graph.n_nodes))
-    components = [sorted(component) for component in nx.connected_components(drawn)]
-    boxes = {tuple(nodes): _component(drawn.subgraph(nodes), nodes) for nodes in components}
+    components = [tuple(sorted(component)) for component in nx.connected_components(drawn)]
+    boxes = {nodes: _component(drawn.subgraph(nodes)) for nodes in components}
     largest_first = sorted(boxes, key=lambda nodes: (-boxes[nodes].max(axis=0).sum().round(6), nodes))
     area = sum(float((box.max(axis=0) + _GAP).prod()) for box in boxes.values())
     width = max([float(np.sqrt(area * _ASPECT)), *(float(box[:, 0].max()) for box in boxes.values())])
@@ -104,14 +105,16 @@ def spring_positions(graph: GraphBatch) -> Float64:
     return positions
 
 
-def _component(component: nx.Graph, nodes: list[int]) -> Float64:
+def _component(component: nx.Graph) -> Float64:
     """Lay out one component, its lower left corner at the origin."""
+    nodes = sorted(component)
     if len(nodes) == 1:
         return np.zeros((1, 2))
     edges = np.sort(np.searchsorted(nodes, np.array(component.edges)), axis=1)
     edges = edges[np.lexsort(edges.T[::-1])]
     spread = [
-        _apart(found / max(_lengths(found, edges)[1], 1e-9)) for found in _candidates(len(nodes), edges)
+        _apart(found / max(float(np.median(_lengths(found, edges))), 1e-9))
+        for found in _candidates(len(nodes), edges)
     ]
     placed = _straightened(min(spread, key=lambda found: _untidiness(found, edges)), edges)
     return placed - placed.min(axis=0)
@@ -137,16 +140,14 @@ def _candidates(n_nodes: int, edges: Int64) -> list[Float64]:
     return [np.array(graph.layout_kamada_kawai(seed=seed.tolist(), **steps).coords) for seed in seeds]
 
 
-def _lengths(placed: Float64, edges: Int64) -> tuple[float, float]:
-    """Return the standard deviation and the median of the lengths of edges."""
-    lengths = np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
-    return round(float(lengths.std()), 6), float(np.median(lengths))
+def _lengths(placed: Float64, edges: Int64) -> Float64:
+    return np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
 
 
 def _untidiness(placed: Float64, edges: Int64) -> tuple[int, float]:
     """Return a sorting key: few crossings and collisions of edges with nodes first, then even edges."""
     faults = _crossings(placed, edges) + 2 * _collisions(placed, edges)
-    return faults, _lengths(placed, edges)[0]
+    return faults, round(float(_lengths(placed, edges).std()), 6)
 
 
 def _collisions(placed: Float64, edges: Int64) -> int:
@@ -209,8 +210,8 @@ _MARGIN = 34.0
 _SMALLEST = (330.0, 210.0)  # a smaller canvas would make the nodes of small graphs huge
 _SECOND_STROKE = 5.5
 _MOST_EDGE_LABELS = 48  # more of them hide the drawing
-_SIDES = {"right": (1, 0), "left": (-1, 0), "below": (0, 1), "above": (0, -1)}
-_CORNERS = {corner: corner for corner in ((1, -1), (-1, -1), (1, 1), (-1, 1))}
+_SIDES = {(1, 0): "right", (-1, 0): "left", (0, 1): "below", (0, -1): "above"}
+_CORNERS = ((1, -1), (-1, -1), (1, 1), (-1, 1))
 
 
 class Stroke(NamedTuple):
@@ -255,16 +256,15 @@ class Drawing:
     width: float
     height: float
 
-    def moved(self, x: float, y: float, width: float, height: float) -> Drawing:
-        """Return the same drawing elsewhere on a canvas of another size."""
-        return Drawing(
-            self.points + np.array([x, y]),
-            [s._replace(x1=s.x1 + x, y1=s.y1 + y, x2=s.x2 + x, y2=s.y2 + y) for s in self.strokes],
-            [letter._replace(x=letter.x + x, y=letter.y + y) for letter in self.letters],
-            [letter._replace(x=letter.x + x, y=letter.y + y) for letter in self.edge_letters],
-            width,
-            height,
+    def centred(self, width: float, height: float, head: float = 0) -> Drawing:
+        """Return the same drawing in the middle of a larger canvas, below a head of some height."""
+        x, y = (width - self.width) / 2, (height - self.height) / 2 + head
+        letters, edge_letters = (
+            [letter._replace(x=letter.x + x, y=letter.y + y) for letter in found]
+            for found in (self.letters, self.edge_letters)
         )
+        strokes = [s._replace(x1=s.x1 + x, y1=s.y1 + y, x2=s.x2 + x, y2=s.y2 + y) for s in self.strokes]
+        return Drawing(self.points + np.array([x, y]), strokes, letters, edge_letters, width, height)
 
 
 def draw(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing:
@@ -274,8 +274,7 @@ def draw(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing:
     >>> len(draw(GraphBatch.from_edges([[(0, 1), (1, 2)]])).strokes)
     2
     """
-    letters: list[Letter] = []
-    edge_letters: list[Letter] = []
+    letters, edge_letters = [], []
     if molecule is None:
         points = spring_positions(graph) * _EDGE + _MARGIN
         strokes = _plain_strokes(graph, points)
@@ -294,28 +293,21 @@ def draw(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Drawing:
 
 def on_one_canvas(drawings: list[Drawing]) -> list[Drawing]:
     """Centre drawings on canvases of one size, so that an edge is equally long in all of them."""
-    width = max([drawing.width for drawing in drawings] + [_SMALLEST[0]])
-    height = max([drawing.height for drawing in drawings] + [_SMALLEST[1]])
-    return [
-        drawing.moved((width - drawing.width) / 2, (height - drawing.height) / 2, width, height)
-        for drawing in drawings
-    ]
+    width, height = np.max([_SMALLEST, *((each.width, each.height) for each in drawings)], axis=0).tolist()
+    return [each.centred(width, height) for each in drawings]
 
 
 def _plain_strokes(graph: GraphBatch, points: Float64) -> list[Stroke]:
     sources, targets = graph.arcs()
-    arcs = set(zip(sources.tolist(), targets.tolist(), strict=True))
+    arcs = set(zip(sources.tolist(), targets.tolist()))
     strokes = []
     for u, v in sorted(arcs):
-        if (v, u) in arcs and u > v:
-            continue
-        if not graph.directed:
-            strokes.append(_stroke(u, v, points[u], points[v], "line"))
-            continue
         both = (v, u) in arcs
-        step = _unit(points[v] - points[u]) * (RADIUS + 2)
-        start = points[u] + step if both else points[u]
-        strokes.append(_stroke(u, v, start, points[v] - step, "arrows" if both else "arrow"))
+        if both and u > v:
+            continue
+        tip = _unit(points[v] - points[u]) * (RADIUS + 2) * graph.directed  # arrows end at the rim of a disc
+        style = ("arrows" if both else "arrow") if graph.directed else "line"
+        strokes.append(_stroke(u, v, points[u] + tip * both, points[v] - tip, style))
     return strokes
 
 
@@ -333,9 +325,7 @@ def _bonds(molecule: Chem.Mol, points: Float64) -> list[Stroke]:
     centres: dict[int, Float64] = {}
     rings = molecule.GetRingInfo()
     # Small rings last: a bond shared by two rings gets its second stroke in the smaller one.
-    for atoms, bonds in sorted(
-        zip(rings.AtomRings(), rings.BondRings(), strict=True), key=lambda ring: -len(ring[0])
-    ):
+    for atoms, bonds in sorted(zip(rings.AtomRings(), rings.BondRings()), key=lambda ring: -len(ring[0])):
         centres |= dict.fromkeys(bonds, points[list(atoms)].mean(axis=0))
     strokes = []
     for bond in molecule.GetBonds():
@@ -359,9 +349,6 @@ def read_molecule(molecule: Chem.Mol | str) -> Chem.Mol:
     chem = import_extra("rdkit.Chem", "chem")
     with import_extra("rdkit.rdBase", "chem").BlockLogs():  # what it warns of was told when the data was read
         return chem.MolFromSmiles(molecule) if isinstance(molecule, str) else chem.Mol(molecule)
-
-
-_Way = TypeVar("_Way")
 
 
 class AtomText(NamedTuple):
@@ -407,18 +394,18 @@ def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: Float64) -> 
                 element,
                 int(atom.GetTotalNumHs()),
                 _shown_charge(charge),
-                _roomiest(bonds, _SIDES, 0.5),  # no bond within 60 degrees
+                _SIDES[_roomiest(bonds, _SIDES, 0.5)],  # no bond within 60 degrees
                 _roomiest(bonds, _CORNERS, 1.1),  # none within 39 degrees
             )
         )
     return texts
 
 
-def _roomiest(bonds: Float64, ways: dict[_Way, tuple[int, int]], near: float) -> _Way:
+def _roomiest(bonds: Float64, ways: Iterable[tuple[int, int]], near: float) -> tuple[int, int]:
     """Return the first way without a bond near it, or the one where the nearest bond is farthest."""
-    nearest_bond = {name: float((bonds @ np.array(way)).max(initial=-2.0)) for name, way in ways.items()}
-    free = (name for name, cosine in nearest_bond.items() if cosine < near)
-    return next(free, min(nearest_bond, key=lambda name: round(nearest_bond[name], 3)))
+    nearest_bond = {way: float((bonds @ way).max(initial=-2.0)) for way in ways}
+    free = (way for way, cosine in nearest_bond.items() if cosine < near)
+    return next(free, min(nearest_bond, key=lambda way: round(nearest_bond[way], 3)))
 
 
 def _shown_charge(charge: int) -> str:
@@ -435,13 +422,11 @@ def _beside(text: str, node: int, graph: GraphBatch, points: Float64) -> Letter:
     """Put a letter next to its node, in the widest gap between its edges."""
     neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
     across = points[neighbours] - points[node]
-    angles = np.sort(np.arctan2(across[:, 1], across[:, 0]))
+    angles, angle = np.sort(np.arctan2(across[:, 1], across[:, 0])), -np.pi / 2
     if len(angles):
-        gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
+        gaps = np.diff(angles, append=angles[0] + 2 * np.pi)
         widest = int(np.argmax(gaps.round(6)))
         angle = angles[widest] + gaps[widest] / 2
-    else:
-        angle = -np.pi / 2
     distance = RADIUS + 6 + 4 * len(text)
     x, y = points[node] + distance * np.array([np.cos(angle), np.sin(angle)])
     return Letter(text, float(x), float(y), node)
@@ -452,9 +437,10 @@ def _edge_letters(graph: GraphBatch, points: Float64) -> list[Letter]:
         return []
     sources, targets = graph.arcs()
     letters = []
-    for u, v, code in zip(sources.tolist(), targets.tolist(), graph.edge_labels.tolist(), strict=True):
+    for u, v, code in zip(sources.tolist(), targets.tolist(), graph.edge_labels.tolist()):
         if u < v or graph.directed:
-            x, y = (points[u] * (0.5 if u < v else 0.35) + points[v] * (0.5 if u < v else 0.65)).tolist()
+            share = 0.5 if u < v else 0.35  # so that labels of opposite arcs lie apart
+            x, y = (points[u] * share + points[v] * (1 - share)).tolist()
             text = str(graph.edge_vocabulary[code])
             letters.append(Letter(text if len(text) <= 8 else text[:7] + "…", x, y))  # noqa: PLR2004
     return letters
@@ -493,7 +479,7 @@ def svg_of(
     drawing, slots = draw(graph, molecule), {} if slots is None else slots
     width, height = max(size[0], drawing.width), max(size[1], drawing.height)
     head = 30 if title else 0
-    drawing = drawing.moved((width - drawing.width) / 2, (height - drawing.height) / 2 + head, width, height)
+    drawing = drawing.centred(width, height, head)
     shapes = [f'<text class="caption" x="0" y="16">{escape(title)}</text>'] if title else []
     for stroke in drawing.strokes:
         ends = f'x1="{stroke.x1:.1f}" y1="{stroke.y1:.1f}" x2="{stroke.x2:.1f}" y2="{stroke.y2:.1f}"'
@@ -502,8 +488,8 @@ def svg_of(
     if root is not None:
         ring = f'r="{RADIUS + 7:g}" fill="none" stroke="#c00" stroke-width="4"'
         shapes.append(f"<circle {points[root]} {ring}><title>root</title></circle>")
-    for point, label in zip(points, graph.labels_of_nodes(), strict=True):
-        text = escape(str(label)) if graph.has_node_labels else ""
+    for point, label in zip(points, graph.labels_of_nodes()):
+        text = str(label) if graph.has_node_labels else ""
         if molecule is not None and text == "C":
             continue
         look = paint(slots.setdefault(label, len(slots)))
@@ -511,8 +497,9 @@ def svg_of(
         shapes.append(f'<circle class="disc" {point} r="{RADIUS:g}" fill="{look.fill}" {line}/>')
         if text:
             place = f'{point.replace("c", "")} dy="6" text-anchor="middle"'
-            short = escape(str(label)[:3])
-            shapes.append(f'<text class="in-disc" {place} font-size="17" fill="#222">{short}</text>')
+            shapes.append(
+                f'<text class="in-disc" {place} font-size="17" fill="#222">{escape(text[:3])}</text>'
+            )
     about = f' role="img" aria-label="{escape(title)}"' if title else ""
     box = f'viewBox="0 0 {width:.0f} {height + head:.0f}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box}{about}>{"".join(shapes)}</svg>'
@@ -522,7 +509,6 @@ _BLANK = 0x2800  # the Braille character without a dot
 # The bit of each of the 4 × 2 dots of a Braille character.
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 _DOTS_PER_EDGE = 11
-_UNLABELLED = "●"
 
 
 def text_drawing(graph: GraphBatch, width: int = 60, height: int = 20) -> str:
@@ -546,29 +532,23 @@ def text_drawing(graph: GraphBatch, width: int = 60, height: int = 20) -> str:
     """
     if graph.n_nodes == 0:
         return "(no nodes)"
-    cells_wide, cells_high = width - 1, height  # the last column is for the second letter of a label
     places = spring_positions(graph)
     extent = np.maximum(places.max(axis=0), 1e-9)
-    scale = min(_DOTS_PER_EDGE, (2 * cells_wide - 2) / extent[0], (4 * cells_high - 4) / extent[1])
+    # The last column is for the second letter of a label.
+    scale = min(_DOTS_PER_EDGE, (2 * width - 4) / extent[0], (4 * height - 4) / extent[1])
     dots = np.rint(places * scale).astype(np.int64) + np.array([0, 1])
     columns, lines = (dots.max(axis=0) // [2, 4] + 1).tolist()
     canvas = np.zeros((4 * lines, 2 * columns), dtype=bool)
     sources, targets = graph.arcs()
-    for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
+    for source, target in zip(sources.tolist(), targets.tolist()):
         if source < target or graph.directed:
-            _text_stroke(canvas, dots[source], dots[target])
+            n_steps = int(np.abs(dots[target] - dots[source]).max()) + 1
+            xs, ys = np.rint(np.linspace(dots[source], dots[target], n_steps)).astype(np.int64).T
+            canvas[ys, xs] = True
     blocks = canvas.reshape(lines, 4, columns, 2).transpose(0, 2, 1, 3)
     codes = (blocks * _BITS).sum(axis=(2, 3))
     grid = [[chr(_BLANK + code) if code else " " for code in line] + [" "] for line in codes.tolist()]
-    labels = [str(label)[:2] for label in graph.labels_of_nodes()] if graph.has_node_labels else None
-    for node, (x, y) in enumerate(dots.tolist()):
-        text = _UNLABELLED if labels is None else labels[node]
-        for offset, letter in enumerate(text):
-            grid[y // 4][x // 2 + offset] = letter
+    for label, (x, y) in zip(graph.labels_of_nodes(), dots.tolist()):
+        text = str(label)[:2] if graph.has_node_labels else "●"
+        grid[y // 4][x // 2 : x // 2 + len(text)] = text
     return "\n".join("".join(line) for line in grid)
-
-
-def _text_stroke(canvas: Bool, start: Int64, end: Int64) -> None:
-    n_steps = int(np.abs(end - start).max()) + 1
-    xs, ys = (np.rint(np.linspace(start[axis], end[axis], n_steps)).astype(np.int64) for axis in (0, 1))
-    canvas[ys, xs] = True

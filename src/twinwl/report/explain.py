@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS
-from twinwl.arrays import Float64
+from twinwl.arguments import MAX_ITEMS, Float64
 from twinwl.errors import TwinWLError, TwinWLWarning, import_extra
 from twinwl.evaluation.predictions import alphabet_of, unseen_shares
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
 from twinwl.report.drawing import AtomText, Drawing, atom_texts, draw, on_one_canvas, read_molecule
-from twinwl.report.page import counted, facts_of, rendered, templates
-from twinwl.terminal import ProgressBar
+from twinwl.report.page import facts_of, rendered, templates
+from twinwl.terminal import ProgressBar, counted
 
 if TYPE_CHECKING:
     import jinja2
@@ -78,11 +77,8 @@ def environment_of(
     # SMARTS are written from the first atom on.
     first = chem.RenumberAtoms(read, [atom, *(n for n in range(read.GetNumAtoms()) if n != atom)])
     steps: dict[int, int] = {}
-    within = []
-    if radius:
-        within = list(
-            chem.FindAtomEnvironmentOfRadiusN(first, radius, 0, useHs=True, enforceSize=False, atomMap=steps)
-        )
+    find = chem.FindAtomEnvironmentOfRadiusN
+    within = list(find(first, radius, 0, useHs=True, enforceSize=False, atomMap=steps)) if radius else []
     steps[0] = 0
     query = chem.RWMol(first)
     for number, step in steps.items():
@@ -162,7 +158,7 @@ class ExplainedGraphs(NamedTuple):
                 "name": data.names[place.graph],
                 "prediction": self.explanations[place.graph].prediction,
                 "share": float(f"{place.share:.6g}"),
-                "for": side_of(self.explanations[place.graph], place.share),
+                "for": self.explanations[place.graph].sides[place.share <= 0],
                 "value": place.value,
                 "tree": str(pattern.column.tree),
                 **({} if data.smiles is None else {"smarts": pattern.smarts}),
@@ -218,11 +214,6 @@ def explain_all(model: Any, data: Dataset, n_patterns: int) -> ExplainedGraphs: 
         places = tuple(occurrences[name])
         patterns.append(Pattern(column, example, totals[name], side, mean, places, around and around.smarts))
     return ExplainedGraphs(tuple(explanations), tuple(patterns))
-
-
-def side_of(explanation: Explanation, share: float) -> str:
-    """Return what a share speaks for: a class, or a higher or lower number."""
-    return explanation.sides[0 if share > 0 else 1]
 
 
 def classes_named(explanation: Explanation, target: str | None) -> Explanation:
@@ -313,7 +304,7 @@ def nodes_shown(
         unseen = [int(column.argmax()) if column.any() else None for column in strange.T]
     return [
         ShownNode(node, shown_label(label), share, abs(share) / largest, texts[node], unseen[node])
-        for node, (share, label) in enumerate(zip(shares.tolist(), graph.labels_of_nodes(), strict=True))
+        for node, (share, label) in enumerate(zip(shares.tolist(), graph.labels_of_nodes()))
     ]
 
 
@@ -384,10 +375,8 @@ def _reached(graph: GraphBatch, root: int, steps: int) -> list[int]:
     sources, targets = graph.arcs()
     reached = np.arange(graph.n_nodes) == root
     for _ in range(steps):
-        further = reached.copy()
-        further[targets[reached[sources]]] = True
-        further[sources[reached[targets]]] = True
-        reached = further
+        along, back = targets[reached[sources]], sources[reached[targets]]
+        reached[along] = reached[back] = True
     return np.flatnonzero(reached).tolist()
 
 
@@ -395,9 +384,8 @@ def _frame(drawing: Drawing | None, nodes: list[int]) -> tuple[float, float, flo
     if drawing is None or not nodes:
         return 0.0, 0.0, *_FRAME
     low, high = drawing.points[nodes].min(axis=0) - _AROUND, drawing.points[nodes].max(axis=0) + _AROUND
-    centre, size = (low + high) / 2, np.maximum(high - low, _FRAME)
-    x, y = (centre - size / 2).tolist()
-    return x, y, float(size[0]), float(size[1])
+    size = np.maximum(high - low, _FRAME)
+    return *((low + high - size) / 2).tolist(), *size.tolist()
 
 
 def explain_page(
@@ -508,7 +496,7 @@ def _parts(explanation: Explanation) -> list[dict[str, object]]:
             "width": (max(span) - min(span)) * scale,
             "zero": -low * scale,
         }
-        for (title, value), span in zip([*steps, ("Decision", starts[-1])], spans, strict=True)
+        for (title, value), span in zip([*steps, ("Decision", starts[-1])], spans)
     ]
 
 

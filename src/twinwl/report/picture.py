@@ -13,9 +13,9 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from twinwl.arrays import Int64
+from twinwl.arguments import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.files.atomic import written
+from twinwl.files.storage import written
 from twinwl.report.drawing import AtomText, Drawing, draw, paint
 from twinwl.report.explain import drawing_of, headline, nodes_shown, signed
 
@@ -96,7 +96,7 @@ def draw_explanation(
         _draw(axes, drawing, colours, [node.label.replace("–", "")[:5] for node in nodes], scale)
     else:
         _draw(axes, drawing, colours, [], scale, molecule=True)
-        for (x, y), node, colour in zip(drawing.points, nodes, colours, strict=True):
+        for (x, y), node, colour in zip(drawing.points, nodes, colours):
             if node.text is not None and node.text.element:
                 axes.add_patch(Circle((x, y), 12, facecolor=colour, linewidth=0, zorder=3))
                 _write_atom(axes, x, y, node.text, 16 * scale)
@@ -167,7 +167,7 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
     if not graphs:
         raise TwinWLError("there is no graph to draw; expected at least one")
     figure = Figure(figsize=(_INCHES * len(graphs), _INCHES))
-    for axes, number in zip(figure.subplots(1, len(graphs), squeeze=False)[0], graphs, strict=True):
+    for axes, number in zip(figure.subplots(1, len(graphs), squeeze=False)[0], graphs):
         graph = data.graphs[number]
         drawing = draw(graph)
         labels = graph.labels_of_nodes() if graph.has_node_labels and graph.n_nodes <= _EASY_TO_DRAW else []
@@ -237,7 +237,7 @@ def _draw(
         behind = {"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0}
         _put(axes, letter.x, letter.y, letter.text, 9 * scale, _SOFT, bbox=behind, zorder=2)
     rim = {"linewidth": 0, "zorder": 1} if molecule else {"linewidth": 1.1 * scale, "zorder": 3}
-    for (x, y), colour in zip(drawing.points, colours, strict=True):
+    for (x, y), colour in zip(drawing.points, colours):
         radius = _HALO if molecule else _DISC
         axes.add_patch(Circle((x, y), radius, facecolor=colour, edgecolor="#3b404a", **rim))
     for (x, y), text in zip(drawing.points, texts, strict=False):

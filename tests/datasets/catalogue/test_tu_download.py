@@ -14,7 +14,7 @@ from twinwl.errors import TwinWLWarning
 
 @pytest.fixture
 def collection(site, monkeypatch):
-    """The TU collection, on this machine, and no data at hand."""
+    """The TU collection, on this machine, and no local data."""
     monkeypatch.delenv("TWINWL_DATA", raising=False)
     monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)
     monkeypatch.setattr(catalogue, "_URL", site.url.replace("MUTAG", "{name}"))

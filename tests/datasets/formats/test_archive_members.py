@@ -2,8 +2,8 @@ import zipfile
 
 import pytest
 
-from twinwl.datasets import text_files
-from twinwl.datasets.text_files import ArchiveMembers
+from twinwl.datasets import formats
+from twinwl.datasets.formats import ArchiveMembers
 from twinwl.errors import TwinWLError
 
 
@@ -67,8 +67,8 @@ def test_damaged_member_is_refused(archive):
 
 
 def test_bomb_is_refused_before_it_goes_off(archive, monkeypatch):
-    monkeypatch.setattr(text_files, "RATIO_FROM", 100)
-    monkeypatch.setattr(text_files, "MAX_RATIO", 5)
+    monkeypatch.setattr(formats, "RATIO_FROM", 100)
+    monkeypatch.setattr(formats, "MAX_RATIO", 5)
     with pytest.raises(TwinWLError, match=r"unpacks from \d+ to 2,001 bytes, which looks like an attack"):
         ArchiveMembers(archive)
 
@@ -84,8 +84,8 @@ def test_entries_that_overlap_do_not_hide_a_bomb(archive, monkeypatch):
                 setattr(copy, field, getattr(shared, field))
             file.filelist.append(copy)
         file._didModify = True
-    monkeypatch.setattr(text_files, "RATIO_FROM", 100)
-    monkeypatch.setattr(text_files, "MAX_RATIO", 10)
+    monkeypatch.setattr(formats, "RATIO_FROM", 100)
+    monkeypatch.setattr(formats, "MAX_RATIO", 10)
     with pytest.raises(TwinWLError, match="looks like an attack"):
         ArchiveMembers(archive)
 
@@ -95,7 +95,7 @@ def test_file_too_large_to_parse_is_refused(archive, monkeypatch, packed):
     if not packed:
         with zipfile.ZipFile(archive) as file:
             file.extractall(archive.parent)
-    monkeypatch.setattr(text_files, "MAX_BYTES", 1000)
+    monkeypatch.setattr(formats, "MAX_BYTES", 1000)
     with (
         ArchiveMembers(archive if packed else archive.parent) as members,
         pytest.raises(TwinWLError, match=r"a\.txt: larger than 0 MiB, too large"),

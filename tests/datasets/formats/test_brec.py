@@ -1,4 +1,4 @@
-"""BREC's files: real ones where they are at hand, and broken and hostile ones."""
+"""BREC's files: real ones where they exist, and broken and hostile ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.batch_equality import assert_same_graphs
 from tests.conftest import data_folder
-from twinwl.datasets.suites import BREC_PARTS, brec_pairs, find_brec, holds_brec, load_suite
+from twinwl.datasets.generators import BREC_PARTS, brec_pairs, find_brec, holds_brec, load_suite
 from twinwl.errors import TwinWLError
 
 TRIANGLE, PATH = "Bw", "Bo"
@@ -115,7 +115,7 @@ def test_short_text_is_refused(tmp_path):
 def test_real_arrays_are_the_pairs_of_the_text(tmp_path):
     folder = data_folder()
     if folder is None or not (folder / "BREC.zip").is_file():
-        pytest.skip("BREC.zip is not at hand; set TWINWL_DATA to the folder that holds it")
+        pytest.skip("BREC.zip was not found; set TWINWL_DATA to the folder that holds it")
     with zipfile.ZipFile(folder / "BREC.zip") as packed:
         (tmp_path / "brec_pairs.g6").write_bytes(packed.read("BREC/brec_pairs.g6"))
     assert_same_graphs(brec_pairs(folder / "BREC.zip"), brec_pairs(tmp_path / "brec_pairs.g6"))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.batch_equality import assert_same_graphs
 from twinwl import load_dataset
-from twinwl.datasets.tu import read_exp_text, read_tu
+from twinwl.datasets.graph_files import read_exp_text, read_tu
 from twinwl.errors import GraphInputError
 
 TWO = "2\n3 1\n0 1 1\n1 2 0 2\n0 1 1\n2 0\n7 0\n7 0\n"

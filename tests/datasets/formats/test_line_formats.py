@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from twinwl.datasets import tables
+from twinwl.datasets import records
 from twinwl.datasets.source import ReadOptions, iter_source, load_dataset
 from twinwl.errors import GraphInputError, TwinWLWarning
 
@@ -30,7 +30,7 @@ def test_only_one_block_is_read_ahead(tmp_path, monkeypatch):
             taken.append(number)
             yield number + 1, "A_"
 
-    monkeypatch.setattr(tables, "numbered_lines", endless)
+    monkeypatch.setattr(records, "numbered_lines", endless)
     (tmp_path / "a.g6").write_text("A_\n")
     blocks = iter_source(tmp_path / "a.g6", ReadOptions(), block=100)
     next(blocks)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinwl.datasets.tu import number_table
+from twinwl.datasets.graph_files import number_table
 from twinwl.errors import TwinWLError
 
 

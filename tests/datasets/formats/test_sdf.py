@@ -8,7 +8,7 @@ from rdkit import Chem
 
 from tests.batch_equality import assert_same_graphs
 from twinwl import GraphBatch, load_dataset
-from twinwl.datasets import tables
+from twinwl.datasets import records
 from twinwl.datasets.source import ReadOptions, iter_source, read_one, read_source
 from twinwl.errors import GraphInputError, TwinWLWarning
 
@@ -103,14 +103,14 @@ def test_latin_1_in_a_property_does_no_harm(file):
 
 
 def test_a_record_without_end_is_not_kept_in_memory(file, monkeypatch):
-    monkeypatch.setattr(tables, "_MAX_RECORD", 2000)
+    monkeypatch.setattr(records, "_MAX_RECORD", 2000)
     file.write_text("x" * 100 + "\n" + "y\n" * 10_000 + "$$$$\n" + record("CO"))
     with pytest.warns(TwinWLWarning, match="the record has more than 2,000 characters"):
         assert load_dataset(file).rows.tolist() == [1]
 
 
 def test_a_molecule_beyond_the_bounds_is_left_out(file, monkeypatch):
-    monkeypatch.setattr(tables, "_MAX_ATOMS", 5)
+    monkeypatch.setattr(records, "_MAX_ATOMS", 5)
     with pytest.raises(GraphInputError, match="9 atoms and about 0 rings; the limits are 5 and 500"):
         load_dataset(file)
 

@@ -12,8 +12,9 @@ from tests.batch_equality import assert_same_graphs
 from tests.conftest import data_folder
 from twinwl import GraphBatch, load_dataset
 from twinwl.datasets import records
+from twinwl.datasets.formats import smiles_column_of
+from twinwl.datasets.records import csv_table, records_of
 from twinwl.datasets.source import ReadOptions, iter_source, read_source
-from twinwl.datasets.tables import csv_table, records_of, smiles_column_of
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
 GOOD = "id,smiles,active\na,CCO,1\nb,c1ccccc1,0\nc,C#N,1\n"
@@ -294,7 +295,7 @@ def test_table_read_again_comes_from_the_cache_with_its_warning(tmp_path, monkey
 def test_table_of_moleculenet_by_name():
     folder = data_folder()
     if folder is None or not (folder / "moleculenet_csv.zip").is_file():
-        pytest.skip("moleculenet_csv.zip is not at hand")
+        pytest.skip("moleculenet_csv.zip was not found")
     data = load_dataset("BACE", folder)
     assert (len(data), data.card.n_classes) == (1513, 2)
     with pytest.warns(TwinWLWarning, match=r"ClinTox: left out 4 of 1,484 rows .* the first is line 9"):

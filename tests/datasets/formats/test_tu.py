@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.batch_equality import assert_same_graphs, edge_dict
 from tests.strategies import graphs
 from twinwl import GraphBatch
-from twinwl.datasets.tu import read_tu
+from twinwl.datasets.graph_files import read_tu
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import validate
 

@@ -6,7 +6,7 @@ import pytest
 from twinwl.datasets.dataset import Dataset
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.svc import STwinSVC, STwinSVR
-from twinwl.report.explain import explain_all, side_of
+from twinwl.report.explain import explain_all
 
 RING, CHAIN, STAR = [(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 1), (1, 2), (2, 3)], [(0, 1), (0, 2), (0, 3)]
 LONG = [(node, node + 1) for node in range(450)]
@@ -52,7 +52,7 @@ def test_a_regressors_patterns_raise_or_lower_the_number(graphs):
     model = STwinSVR(n_iter=1, C=1.0).fit(graphs, np.array([4.0, 1.0, 2.0] * 5))
     found = explain_all(model, Dataset("g", graphs), 4)
     assert {pattern.side for pattern in found.patterns} <= {"a higher number", "a lower number"}
-    assert side_of(found.explanations[0], 1.0) == "a higher number"
+    assert found.explanations[0].sides[0] == "a higher number"
 
 
 def test_the_example_is_a_graph_that_can_be_drawn(graphs):

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from tests.browser import OUT_OF_PLACE
-from twinwl.datasets.suites import BREC_PARTS
+from twinwl.datasets.generators import BREC_PARTS
 from twinwl.evaluation.power import PairScore, Power
 from twinwl.isomorphism.readouts import READOUTS
+from twinwl.report.audit_page import power_page
 from twinwl.report.page import write_page
-from twinwl.report.power_page import power_page
 
 pytestmark = pytest.mark.exhaustive
 
