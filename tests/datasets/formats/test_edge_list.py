@@ -84,11 +84,11 @@ def test_column_that_is_not_there_cannot_be_named(tmp_path):
         ("a b c d\n", "line 1: got 4 columns, expected two or three in an edge list"),
         ("0 1 {'weight': 3}\n", "data=False"),
         ("# nothing\n", "the file is empty"),
-        ("a b\na -> b\n", "line 2: got '->', expected names of nodes"),
+        ("a b\na -> b\n", "line 2: got 'a -> b', expected names of nodes"),
         ("a->b\n", "line 1: got 'a->b'"),
-        ("a -- b\n", "line 1: got '--'"),
-        ("a \u2192 b\n", "line 1: got '\u2192'"),
-        ("a - b\n", "line 1: got '-'"),
+        ("a -- b\n", "line 1: got 'a -- b'"),
+        ("a \u2192 b\n", "line 1: got 'a \u2192 b'"),
+        ("a - b\n", "line 1: got 'a - b'"),
     ],
 )
 def test_bad_edge_lists_name_the_line(tmp_path, text, message):

@@ -46,21 +46,21 @@ def test_empty_file_is_an_empty_table(data):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"1\n2\nx\n", "A.txt, line 3: got 'x', expected integers of up to 18 digits; correct"),
+        (b"1\n2\nx\n", "A.txt, line 3: got 'x', expected integers, as many as in the lines before; correct"),
         (b"1\n2.5\n", "line 2: got '2.5'"),
         (b"1\n1e3\n", "line 2"),
         (b"1\n-\n", "line 2"),
         (b"1\n1-2\n", "line 2"),
         (b"1\n--2\n", "line 2"),
         (b"nan\n", "line 1: got 'nan'"),
-        (b"1\n\n2\n", "line 2: the line is empty, but more rows follow"),
-        (b"\n1\n", "line 1: the line is empty"),
-        (b"1, 2\n3\n", "line 2: got '3', expected a row of 2 as in the lines before"),
-        (b"1\n2, 3\n", "line 2: got '2, 3', expected a row of 1"),
+        (b"1\n\n2\n", "line 2: got ''"),
+        (b"\n1\n", "line 1: got ''"),
+        (b"1, 2\n3\n", "line 2: got '3', expected integers, as many as in the lines before"),
+        (b"1\n2, 3\n", "line 2: got '2, 3'"),
         (b"1, 2\n3,\n", "line 2"),
         (b"1, 2\n3,,4\n", "line 2"),
         (b"1, 2\n,3, 4\n", "line 2"),
-        (b"1\n1234567890123456789\n", "line 2: .* of up to 18 digits"),
+        (b"1\n12345678901234567890\n", "line 2: got '12345678901234567890'"),
         (b"1\n\x00\n", "line 2"),
         (b"1\n\xff\n", "line 2"),
     ],
@@ -95,9 +95,9 @@ def test_floats_are_read_exactly(rows):
         (b"1.5\nnan\n", "line 2: got 'nan', expected finite numbers"),
         (b"1.5\ninf\n", "line 2"),
         (b"1.5\n1_0\n", "line 2"),
-        (b"1.5\r2\n3\rx\n", "line 2: got .3.rx., expected finite numbers"),
-        (b"1.5\n\n2\n", "line 2: the line is empty"),
-        (b"1.5, 2\n3\n", "line 2: got '3', expected a row of 2"),
+        (b"1.5\r2\n3\rx\n", "line 4: got 'x', expected finite numbers"),
+        (b"1.5\n\n2\n", "line 2: got ''"),
+        (b"1.5, 2\n3\n", "line 2: got '3'"),
     ],
 )
 def test_what_is_no_number_is_refused_by_its_line(data, message):
@@ -105,9 +105,9 @@ def test_what_is_no_number_is_refused_by_its_line(data, message):
         float_table(data, "x.txt")
 
 
-def test_carriage_returns_separate_cells_as_blanks_do():
+def test_carriage_returns_end_lines():
     assert float_table(b"1.5\r\n2.5\r\n\r\n", "x.txt").tolist() == [[1.5], [2.5]]
-    assert integer_table(b"1\r2\n3\r4\n", "A.txt").tolist() == [[1, 2], [3, 4]]
+    assert integer_table(b"1\r2\n3\r4\n", "A.txt").tolist() == [[1], [2], [3], [4]]
 
 
 def peak_of(read, data):
