@@ -39,7 +39,6 @@ Values: TypeAlias = NDArray[np.generic]
 MAX_ROUNDS = 10_000
 MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32
 _MAX_JOBS = 4096
-_MAX_NAME, _MAX_PATH = 255, 4096  # bytes that a file system takes
 _MAX_SEED = 2**32 - 1  # what the generators of NumPy and scikit-learn take
 
 
@@ -124,7 +123,7 @@ def integer(low: int, high: int | None = None) -> Constraint:
     )
 
 
-def number(low: float, high: float | None = None, *, above: bool = False, below: bool = False) -> Constraint:
+def number(low: float, high: float = math.inf, *, above: bool = False, below: bool = False) -> Constraint:
     """Accept a finite number from ``low`` to ``high``; ``above`` and ``below`` exclude the ends.
 
     >>> checked("dropout", 1, number(0, 1, below=True))
@@ -136,15 +135,14 @@ def number(low: float, high: float | None = None, *, above: bool = False, below:
         if type(value) not in {int, float} and not isinstance(value, np.integer | np.floating):
             raise TypeError
         plain = float(value)  # type: ignore[arg-type]
-        top = math.inf if high is None else high
-        inside = (plain > low if above else plain >= low) and (plain < top if below else plain <= top)
+        inside = (plain > low if above else plain >= low) and (plain < high if below else plain <= high)
         if not inside or math.isinf(plain):
             raise ValueError
         return plain
 
     if low == high:
         return Constraint(f"{low:g}", accept)
-    if high is None:
+    if high == math.inf:
         return Constraint(f"a number {'above' if above else 'of at least'} {low:g}", accept)
     start, end = ("above" if above else "from"), ("to below" if below else "to")
     return Constraint(f"a number {start} {low:g} {end} {high:g}", accept)
@@ -160,17 +158,6 @@ def one_of(*names: str) -> Constraint:
         return plain
 
     return Constraint(_either([repr(name) for name in names]), accept, names)
-
-
-def _marked_wl(value: object) -> str:
-    name: str = NAME.accept(value)
-    start, _, n_marks = name.rpartition("-")
-    if start != "marked-wl" or len(n_marks) != 1 or n_marks not in "123456789":
-        raise ValueError
-    return name
-
-
-MARKED_WL = Constraint("'marked-wl-K' with a number of marks K from 1 to 9", _marked_wl)
 
 
 def one_or_more(each: Constraint) -> Constraint:
@@ -289,12 +276,6 @@ def _of(*kinds: type, plain: Callable[[Any], Any] = lambda value: value) -> Call
     return accept
 
 
-def _fraction(value: object) -> float:
-    if not isinstance(value, float | np.floating):  # 1 is one of something, 1.0 all of it
-        raise TypeError
-    return number(0, 1).accept(value)
-
-
 def _jobs(value: object) -> int:
     plain: int = integer(-_MAX_JOBS, _MAX_JOBS).accept(value)
     if plain == 0:
@@ -304,19 +285,14 @@ def _jobs(value: object) -> int:
 
 def _path(value: str | os.PathLike[str]) -> Path:
     text = os.fspath(value)
-    if not isinstance(text, str) or not text:
-        raise ValueError
-    encoded = os.fsencode(text)
-    longest = max(map(len, encoded.replace(b"\\", b"/").split(b"/")))
-    if b"\0" in encoded or longest > _MAX_NAME or len(encoded) > _MAX_PATH:
+    if not isinstance(text, str) or not text or "\0" in text:
         raise ValueError
     return Path(text)
 
 
-def _class_weight(value: object) -> object:
-    if isinstance(value, dict) or (isinstance(value, str) and value == "balanced"):
-        return value
-    raise ValueError
+def _either(parts: Sequence[str]) -> str:
+    """Join alternatives: "a", "a or b", "a, b or c"."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
 
 
 ROUNDS = integer(0, MAX_ROUNDS)
@@ -328,20 +304,17 @@ RANDOM_STATE = (
 )
 DEPTH, WIDTH = integer(1, 1_000), integer(1, 100_000)  # of a network
 MEMORY = (integer(1), None)
-FRACTION = Constraint("a share from 0.0 to 1.0", _fraction)
+# 1 is one of something, 1.0 all of it.
+FRACTION = Constraint("a share from 0.0 to 1.0", _of(float, np.floating, plain=number(0, 1).accept))
 FLAG = Constraint("True or False", _of(bool, np.bool_, plain=bool))
 JOBS = Constraint(f"an integer from 1 to {_MAX_JOBS} or, counting back from all cores, from -1 down", _jobs)
 PATH = Constraint("a path", _path)
 NAME = Constraint("a string", _of(str, plain=str.__str__))
-CLASS_WEIGHT = (
-    Constraint("'balanced' or a dictionary from class to weight", _class_weight, ("balanced",)),
-    None,
+CLASS_WEIGHT = (one_of("balanced"), Constraint("a dictionary from class to weight", _of(dict)), None)
+MARKED_WL = Constraint(
+    "'marked-wl-K' with a number of marks K from 1 to 9",
+    one_of(*(f"marked-wl-{n_marks}" for n_marks in range(1, 10))).accept,
 )
-
-
-def _either(parts: Sequence[str]) -> str:
-    """Join alternatives: "a", "a or b", "a, b or c"."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
 
 
 # ---------------------------------------------------------------------- runs of consecutive numbers

@@ -12,12 +12,12 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 if TYPE_CHECKING:
+    from rich import progress
     from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress
 
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029]
 _DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
@@ -50,7 +50,7 @@ def aligned(table: list[list[str]]) -> str:
           pairs
     brec    400
     """
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    widths = [max(map(len, column)) for column in zip(*table)]
     return "\n".join(
         "  ".join(
             cell.rjust(width) if column else cell.ljust(width)
@@ -117,8 +117,7 @@ def _console_class() -> type[Console]:
     return SafeConsole
 
 
-if TYPE_CHECKING:
-    Item = TypeVar("Item")
+Item = TypeVar("Item")
 
 DELAY = 2.0
 _SHORTEST_TITLE = 10
@@ -156,52 +155,45 @@ class ProgressBar:
         unit: Literal["steps", "bytes"] = "steps",
         show: bool | None = None,
     ) -> None:
-        self._progress: Progress | None = None  # rich is loaded only where something may be shown
-        self._lock = threading.Lock()
-        self._over = self._shown = False
-        self._at_once = show is True
-        self._timer = threading.Timer(DELAY, self._start)
-        self._timer.daemon = True
-        if self._at_once or (show is None and _is_watched()):
-            self._prepare(title, total, done, unit)
-
-    def _prepare(self, title: str, total: int | None, done: int, unit: str) -> None:
-        from rich.progress import Progress  # noqa: PLC0415
+        self._done, self._at_once = done, show is True
+        self._progress: Progress | None = None
+        if not (self._at_once or (show is None and _is_watched())):
+            return
+        from rich.progress import Progress  # noqa: PLC0415  (loaded only if something may be shown)
 
         console = new_console(error=True)
-        self._room = console.width - _TIMES - 2 * len(f"{total or 0:,}")
+        room = console.width - _TIMES - 2 * len(f"{total or 0:,}") - _SHORTEST_BAR
+        longest = max(_SHORTEST_TITLE, room)
+        title = title if len(title) <= longest else f"{title[: longest - 1]}…"
+        self._room = room - len(title)  # for notes
         self._progress = Progress(*_columns(total, unit), console=console, transient=console.is_terminal)
-        short = title if len(title) <= self._for_title() else title[: self._for_title() - 1] + "…"
-        self._room -= len(short) + _SHORTEST_BAR
-        self._task = self._progress.add_task(short, total=total, completed=done, note="", count="")
+        self._task = self._progress.add_task(title, total=total, completed=done, note="", count="")
+        self._timer = threading.Timer(DELAY, self._progress.start)
+        self._timer.daemon = True
 
     def __enter__(self) -> Self:
-        if self._at_once:
-            self._start()
-        elif self._progress is not None:
-            self._timer.start()
+        if self._progress is not None:
+            (self._progress if self._at_once else self._timer).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        if self._progress is None:
+            return
         self._timer.cancel()
-        with self._lock:
-            self._over = True
-            if self._shown and self._progress is not None:
-                self._progress.stop()
+        if self._timer.is_alive():  # it may be starting the bar right now
+            self._timer.join()
+        if self._progress.live.is_started:
+            self._progress.stop()
 
     def advance(self, steps: int = 1) -> None:
         """Count some of the work as done."""
-        if self._progress is not None:
-            self._progress.advance(self._task, steps)
-            self._count(self._progress)
+        self.reach(self._done + steps)
 
     def reach(self, done: int) -> None:
         """Set the number of steps that are done."""
+        self._done = done
         if self._progress is not None:
-            self._progress.update(self._task, completed=done)
-            self._count(self._progress)
+            self._progress.update(self._task, completed=done, count=f"{done:,}")
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items; each counts as done when the next one is asked for."""
@@ -218,19 +210,6 @@ class ProgressBar:
             shown.pop()
         self._progress.update(self._task, note=", ".join(shown))
 
-    def _count(self, progress: Progress) -> None:
-        """Show the number of steps, from the first one on."""
-        progress.update(self._task, count=f"{progress.tasks[0].completed:,.0f}")
-
-    def _for_title(self) -> int:
-        return max(_SHORTEST_TITLE, self._room - _SHORTEST_BAR)
-
-    def _start(self) -> None:
-        with self._lock:
-            if not self._over and self._progress is not None:
-                self._shown = True
-                self._progress.start()
-
 
 def _is_watched() -> bool:
     """Return whether standard error is a terminal; programs without a console may have none."""
@@ -240,25 +219,15 @@ def _is_watched() -> bool:
         return False
 
 
-def _columns(total: int | None, unit: str) -> list[ProgressColumn]:
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
+def _columns(total: int | None, unit: str) -> list[progress.ProgressColumn]:
+    from rich import progress  # noqa: PLC0415
 
-    title, note = (
-        TextColumn("{task.description}", markup=False),
-        TextColumn("{task.fields[note]}", markup=False),
-    )
+    title, bar = progress.TextColumn("{task.description}", markup=False), progress.BarColumn()
+    note = progress.TextColumn("{task.fields[note]}", markup=False)
+    elapsed, left = progress.TimeElapsedColumn(), progress.TimeRemainingColumn()
     if unit == "bytes":
-        return [title, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()]
+        return [title, bar, progress.DownloadColumn(), progress.TransferSpeedColumn(), left]
     if total is None:
         # Nothing is shown where nothing is counted: a 0 that stays would look like a standstill.
-        return [title, TextColumn("{task.fields[count]}"), note, TimeElapsedColumn()]
-    left = [TextColumn("left:"), TimeRemainingColumn()]
-    return [title, BarColumn(), MofNCompleteColumn(), note, TimeElapsedColumn(), *left]
+        return [title, progress.TextColumn("{task.fields[count]}"), note, elapsed]
+    return [title, bar, progress.MofNCompleteColumn(), note, elapsed, progress.TextColumn("left:"), left]
