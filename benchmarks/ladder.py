@@ -56,7 +56,7 @@ def _copies_of_each(name: str) -> tw.Dataset:
 
 
 def _cfi(families: tuple[str, ...]) -> tw.Dataset:
-    pairs = [cfi_pair(make()) for family in families for make in CFI_BASES[family].values()]
+    pairs = [cfi_pair(base) for family in families for base in CFI_BASES[family].values()]
     graphs = tw.concatenate([pair for pair in pairs for _ in range(COPIES)])
     n_groups = len(pairs) * COPIES
     shuffled = relabelled(graphs, np.random.default_rng(0))

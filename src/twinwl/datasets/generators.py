@@ -1,42 +1,11 @@
-r"""Generated data sets and suites of graph pairs that are hard to tell apart.
+"""Generated data sets and suites of graph pairs that are hard to tell apart.
 
-Data sets whose classes are isomorphism classes: shuffled copies of a few graphs.
+The first half makes graphs, each part with its construction above it: CSL, strongly regular and 4-regular
+graphs, CFI, TWINS, and the worked example of the paper. In the data sets of CSL and of strongly regular
+graphs the classes are isomorphism classes: shuffled copies of a few graphs.
 
-CSL: circular skip links, regular graphs that 1-WL cannot tell apart.
-
-The set of Murphy et al., "Relational Pooling for Graph Representations" (2019).
-
-Regular graphs that 1-WL cannot tell apart: those of degree 4 with ten nodes, strongly regular families.
-
-CFI: pairs of graphs over a base graph that low dimensions of Weisfeiler-Lehman cannot tell apart.
-
-The construction of Cai, Fürer and Immerman, "An optimal lower bound on the number of variables for graph
-identification" (1992), in its small form without extra nodes for the edges. Each node v of the base graph
-becomes one node (v, S) for each set S of an even number of its edges. For an edge e between u and v, (u, S)
-and (v, T) are adjacent if e is in both of S and T or in neither; in the other graph of the pair one edge is
-*twisted*: there they are adjacent if e is in exactly one of them.
-
-Two twists cancel, so it does not matter which edge is twisted, but one does not: the graphs are not
-isomorphic. k-WL tells them apart only where k is at least the treewidth of the base graph. The pair over a
-triangle is two triangles and a hexagon, the pair over K4 the 4×4 rook's graph and the Shrikhande graph.
-
-TWINS: pairs of molecule-like graphs that 1-WL cannot tell apart, with opposite classes.
-
-One graph of a pair has the core of decalin, two fused hexagons; the other has that of bicyclopentyl, two
-pentagons joined by an edge. 1-WL gives both cores the same three colour classes::
-
-      6---2---0---4---8          6---2       4---8        bridges 0, 1
-      |       |       |          |    \     /    |        alphas  2, 3, 4, 5
-      |       |       |          |     0---1     |        betas   6, 7, 8, 9
-      |       |       |          |    /     \    |
-      7---3---1---5---9          7---3       5---9
-
-The same random tree is attached to *every* node of one of these classes; on a single node it would let 1-WL
-tell the pair apart. So a method bounded by 1-WL scores exactly 50 % if pairs are kept together.
-
-The two graphs of the paper's worked example, which 1-WL cannot tell apart and Twin-WL can.
-
-Suites of pairs are known by name, come from a file, or are your own:
+The second half makes suites of pairs (`load_suite`), which are known by name, come from a file, or are your
+own:
 
 ====================  ====================================================================================
 ``brec``              400 pairs in seven categories (Wang and Zhang, 2024), from its authors' files
@@ -48,18 +17,13 @@ Suites of pairs are known by name, come from a file, or are your own:
 ``exp``               the 600 pairs of EXP (Abboud et al., 2021), from its files
 ``twins``             50 pairs of TWINS: molecule-like graphs with labels
 ====================  ====================================================================================
-
-BREC: 400 pairs of graphs that 1-WL cannot tell apart, from its authors' own files.
-
-The set of Wang and Zhang, "An Empirical Study of Realized GNN Expressiveness" (ICML 2024). Its arrays hold
-graph6 strings. They are read without pickle, so a file can contain nothing but strings.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations, product
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -67,10 +31,11 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 
-from twinwl.arguments import PATH, Bool, Int64, checked, integer, items
+from twinwl.arguments import PATH, Bool, Int64, checked, integer, items, one_of
 from twinwl.datasets.catalogue import data_folders, is_known
 from twinwl.datasets.formats import ArchiveMembers
-from twinwl.errors import TwinWLError, import_name, nearest, shown
+from twinwl.datasets.source import load_dataset
+from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.files.model_files import read_array
 from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
 from twinwl.graphs.building import as_batch
@@ -105,6 +70,10 @@ def permuted_copies(
     return GraphBatch.from_edges(copies), np.repeat(np.arange(len(edge_lists)), n_copies)
 
 
+# ---------------------------------------------------------------------- CSL: circular skip links
+# Regular graphs that 1-WL cannot tell apart (Murphy et al., "Relational Pooling for Graph Representations",
+# 2019).
+
 N_NODES = 41
 SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
 
@@ -138,6 +107,8 @@ def circular_skip_links(n_nodes: int, skip: int) -> Int64:
     return np.concatenate([np.column_stack([nodes, (nodes + step) % n_nodes]) for step in (1, skip)])
 
 
+# ---------------------------------------------------------------------- regular and strongly regular graphs
+
 # The two Latin squares of order 5 that no exchange of rows, columns and symbols turns into each other.
 _LATIN_SQUARES = (
     ("01234", "12340", "23401", "34012", "40123"),
@@ -147,11 +118,11 @@ _STEINER_BASE = ((0, 1, 4), (0, 2, 7))  # shifted modulo 13: every two points li
 # Four blocks on six points that can be exchanged for four others covering the same pairs.
 _PASCH_OUT = ((0, 1, 4), (0, 2, 7), (1, 7, 9), (2, 4, 9))
 _PASCH_IN = ((1, 4, 9), (2, 7, 9), (0, 1, 7), (0, 2, 4))
-# Edges of K8 to switch T(8) by: a perfect matching, an octagon, a triangle and a pentagon.
+# Graphs on the points of K8 whose edges T(8) is switched by.
 _CHANG = (
-    ((0, 1), (2, 3), (4, 5), (6, 7)),
-    ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (0, 7)),
-    ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (5, 6), (6, 7), (3, 7)),
+    nx.disjoint_union_all([nx.path_graph(2)] * 4),
+    nx.cycle_graph(8),
+    nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(5)),
 )
 
 # graph6, as nauty's ``geng -c -d4 -D4 10`` lists them.
@@ -194,9 +165,8 @@ def strongly_regular_family(family: str) -> list[Int64]:
     >>> len(strongly_regular_family("25-12-5-6"))
     15
     """
-    if family not in FAMILIES:
-        raise TwinWLError(f"no strongly regular family {family!r}: {nearest(family, FAMILIES)}")
-    return [np.argwhere(np.triu(matrix)) for matrix in FAMILIES[family]()]
+    make = FAMILIES[checked("family", family, one_of(*FAMILIES))]
+    return [np.argwhere(np.triu(matrix)) for matrix in make()]
 
 
 def _sixteen() -> list[Bool]:
@@ -224,7 +194,9 @@ def _twenty_five() -> list[Bool]:
 def _twenty_eight() -> list[Bool]:
     pairs = list(combinations(range(8), 2))
     triangular = _related(pairs, lambda a, b: len({*a, *b}) == 3)  # noqa: PLR2004  (they share one end)
-    switched = [_switched(triangular, np.array([pair in chosen for pair in pairs])) for chosen in _CHANG]
+    switched = [
+        _switched(triangular, np.array([graph.has_edge(*pair) for pair in pairs])) for graph in _CHANG
+    ]
     return [triangular, *switched]
 
 
@@ -270,26 +242,37 @@ def regular_graphs() -> GraphBatch:
     return GraphBatch.from_graph6(_GRAPHS.split())
 
 
-_MOST_NODES = 1_000_000
+# ---------------------------------------------------------------------- CFI graphs
+# Pairs of graphs over a base graph that low dimensions of Weisfeiler-Lehman cannot tell apart: the
+# construction of Cai, Fürer and Immerman, "An optimal lower bound on the number of variables for graph
+# identification" (1992), in its small form without extra nodes for the edges. Each node v of the base graph
+# becomes one node (v, S) for each set S of an even number of its neighbours. For an edge between u and v,
+# (u, S) and (v, T) are adjacent if v is in S and u in T, or neither; in the other graph of the pair one edge
+# is *twisted*: there they are adjacent if exactly one of both is so.
+#
+# Two twists cancel, so it does not matter which edge is twisted, but one does not: the graphs are not
+# isomorphic. k-WL tells them apart only where k is at least the treewidth of the base graph. The pair over a
+# triangle is two triangles and a hexagon, the pair over K4 the 4×4 rook's graph and the Shrikhande graph.
+
 _LEAST_DEGREE = 2
 
 # By family; within a family from low to high treewidth or size.
-CFI_BASES: dict[str, dict[str, Callable[[], nx.Graph]]] = {
-    "cycles": {f"C{n}": partial(nx.cycle_graph, n) for n in range(3, 9)},
-    "grids": {f"{a}×{b} grid": partial(nx.grid_2d_graph, a, b) for a, b in [(2, 3), (3, 3), (3, 4)]},
+CFI_BASES = {
+    "cycles": {f"C{n}": nx.cycle_graph(n) for n in range(3, 9)},
+    "grids": {f"{a}×{b} grid": nx.grid_2d_graph(a, b) for a, b in [(2, 3), (3, 3), (3, 4)]},
     "cubic": {
-        "K4": partial(nx.complete_graph, 4),
-        "prism": partial(nx.circular_ladder_graph, 3),
-        "K3,3": partial(nx.complete_bipartite_graph, 3, 3),
-        "cube": nx.cubical_graph,
-        "Petersen": nx.petersen_graph,
-        "Heawood": nx.heawood_graph,
+        "K4": nx.complete_graph(4),
+        "prism": nx.circular_ladder_graph(3),
+        "K3,3": nx.complete_bipartite_graph(3, 3),
+        "cube": nx.cubical_graph(),
+        "Petersen": nx.petersen_graph(),
+        "Heawood": nx.heawood_graph(),
     },
     "dense": {
-        "octahedron": nx.octahedral_graph,
-        "K5": partial(nx.complete_graph, 5),
-        "K4,4": partial(nx.complete_bipartite_graph, 4, 4),
-        "K6": partial(nx.complete_graph, 6),
+        "octahedron": nx.octahedral_graph(),
+        "K5": nx.complete_graph(5),
+        "K4,4": nx.complete_bipartite_graph(4, 4),
+        "K6": nx.complete_graph(6),
     },
 }
 
@@ -310,38 +293,34 @@ def cfi_pair(base: nx.Graph) -> GraphBatch:
     if not isinstance(base, nx.Graph) or base.is_directed() or base.is_multigraph():
         raise TwinWLError(f"base: got {shown(base)}, expected an undirected networkx graph")
     base = nx.convert_node_labels_to_integers(base)
-    degrees = [degree for _, degree in base.degree]
-    if min(degrees, default=0) < _LEAST_DEGREE or not nx.is_connected(base):
+    if min(dict(base.degree).values(), default=0) < _LEAST_DEGREE or not nx.is_connected(base):
         raise TwinWLError(
             "the base graph is not connected, or has a node with fewer than two neighbours; use its 2-core"
         )
-    n_nodes = sum(2 ** (degree - 1) for degree in degrees)
-    if n_nodes > _MOST_NODES:
-        raise TwinWLError(f"each CFI graph would have {n_nodes:,} nodes, the limit is {_MOST_NODES:,}")
     return GraphBatch.from_edges([_edges(base, twisted=False), _edges(base, twisted=True)])
 
 
 def _edges(base: nx.Graph, *, twisted: bool) -> list[tuple[int, int]]:
     """Return the edges of one of the two graphs."""
-    incident: dict[int, list[int]] = {node: [] for node in base}
-    for number, (u, v) in enumerate(base.edges):
-        incident[u].append(number)
-        incident[v].append(number)
-    copies = [
-        (node, frozenset(chosen))
-        for node, edges in incident.items()
-        for size in range(0, len(edges) + 1, 2)
-        for chosen in combinations(edges, size)
-    ]
-    of_node: dict[int, list[tuple[int, frozenset[int]]]] = {node: [] for node in base}
-    for place, (node, chosen) in enumerate(copies):
-        of_node[node].append((place, chosen))
+    neighbours: dict[int, list[int]] = {node: [] for node in base}
+    for u, v in base.edges:
+        neighbours[u].append(v)
+        neighbours[v].append(u)
+    number = itertools.count()
+    copies = {
+        node: [
+            (next(number), chosen)
+            for size in range(0, len(around) + 1, 2)
+            for chosen in combinations(around, size)
+        ]
+        for node, around in neighbours.items()
+    }
     return [
         (one, other)
-        for number, (u, v) in enumerate(base.edges)
-        for one, left in of_node[u]
-        for other, right in of_node[v]
-        if ((number in left) == (number in right)) != (twisted and number == 0)
+        for place, (u, v) in enumerate(base.edges)
+        for one, left in copies[u]
+        for other, right in copies[v]
+        if ((v in left) == (u in right)) != (twisted and place == 0)
     ]
 
 
@@ -360,13 +339,26 @@ def cfi(n_copies: int = 10, random_state: int = 0) -> tuple[GraphBatch, Int64, I
     (38, [0, 1, 0, 1], [0, 0, 1, 1])
     """
     checked("n_copies", n_copies, integer(1))
-    bases = [make for family in CFI_BASES.values() for make in family.values()]
-    pairs = [cfi_pair(make()) for make in bases]
+    pairs = [cfi_pair(base) for family in CFI_BASES.values() for base in family.values()]
     every = [graph for pair in pairs for _ in range(n_copies) for graph in pair]
     graphs = relabelled(concatenate(every), np.random.default_rng(random_state))
     n_pairs = len(pairs) * n_copies
     return graphs, np.tile(np.array([0, 1]), n_pairs), np.repeat(np.arange(n_pairs), 2)
 
+
+# ---------------------------------------------------------------------- TWINS
+# Pairs of molecule-like graphs that 1-WL cannot tell apart, with opposite classes. One graph of a pair has
+# the core of decalin, two fused hexagons; the other has that of bicyclopentyl, two pentagons joined by an
+# edge. 1-WL gives both cores the same three colour classes:
+#
+#       6---2---0---4---8          6---2       4---8        bridges 0, 1
+#       |       |       |          |    \     /    |        alphas  2, 3, 4, 5
+#       |       |       |          |     0---1     |        betas   6, 7, 8, 9
+#       |       |       |          |    /     \    |
+#       7---3---1---5---9          7---3       5---9
+#
+# The same random tree is attached to *every* node of one of these classes; on a single node it would let 1-WL
+# tell the pair apart. So a method bounded by 1-WL scores exactly 50 % if pairs are kept together.
 
 _ARMS = [(2, 6), (6, 7), (7, 3), (4, 8), (8, 9), (9, 5), (0, 1), (0, 2), (1, 5)]
 _DECALIN = [*_ARMS, (1, 3), (0, 4)]
@@ -510,6 +502,8 @@ def _molecule(
     return edges, elements
 
 
+# ---------------------------------------------------------------------- the worked example of the paper
+
 # Figure 2 counts nodes from 1. G1 is a ladder of three rungs, G2 two triangles joined by an edge.
 _EDGES_FROM_1 = (
     ((1, 2), (1, 3), (2, 4), (3, 4), (3, 5), (4, 6), (5, 6)),
@@ -536,7 +530,10 @@ def worked_example() -> GraphBatch:
     )
 
 
-_GENERATORS = "twinwl.datasets.generators"  # imported by the suites that need it
+# ---------------------------------------------------------------------- BREC, from its authors' own files
+# 400 pairs of graphs that 1-WL cannot tell apart (Wang and Zhang, "An Empirical Study of Realized GNN
+# Expressiveness", ICML 2024). Its arrays hold graph6 strings. They are read without pickle, so a file can
+# contain nothing but strings.
 
 
 class BrecPart(NamedTuple):
@@ -557,22 +554,19 @@ BREC_PARTS = {
     "4-vertex condition": BrecPart("4vtx.npy", 20, "all regular"),
     "distance regular": BrecPart("dr.npy", 20, "all regular"),
 }
-_TEXT = "brec_pairs.g6"  # all pairs in one file, in the same order
 _REMEDY = (
     "it has the files " + ", ".join(part.file for part in BREC_PARTS.values()) + " (in its authors' "
-    f"repository, GraphPKU/BREC, in customize/Data/raw), or {_TEXT}"
+    "repository, GraphPKU/BREC, in customize/Data/raw)"
 )
 
 
 def find_brec(data_dir: str | Path | None = None) -> Path:
-    """Return the zip, folder or file with BREC in the data folders."""
+    """Return the zip or folder with BREC in the data folders."""
     folders = data_folders(data_dir)
     for folder in folders:
-        for name in ("BREC.zip", "BREC", "brec", _TEXT):
-            if (folder / name).exists():
-                return folder / name
-        if (folder / "basic.npy").is_file():
-            return folder
+        for path in (folder / "BREC.zip", folder / "BREC", folder / "brec", folder):
+            if holds_brec(path):
+                return path
     searched = " and ".join(repr(str(folder)) for folder in folders)
     raise TwinWLError(
         f"BREC is not in {searched}: expected BREC.zip or a folder BREC; {_REMEDY}. Or name the zip or "
@@ -581,18 +575,16 @@ def find_brec(data_dir: str | Path | None = None) -> Path:
 
 
 def holds_brec(path: Path) -> bool:
-    """Return whether a path is BREC: a zip or folder with the first of its files at any depth, or its text.
+    """Return whether a path is BREC: a zip or folder with the first of its files at any depth.
 
     >>> from pathlib import Path
     >>> holds_brec(Path("no such folder"))
     False
     """
-    if path.is_dir():
-        return any(path.rglob("basic.npy")) or (path / _TEXT).is_file()
     if path.suffix != ".zip" or not path.is_file():
-        return path.name == _TEXT and path.is_file()
+        return any(path.rglob("basic.npy"))
     with ArchiveMembers(path) as members:
-        return bool({"basic.npy", _TEXT} & {PurePosixPath(name).name for name in members.names})
+        return any(name.endswith("basic.npy") for name in members.names)
 
 
 def brec_pairs(path: Path) -> GraphBatch:
@@ -601,35 +593,30 @@ def brec_pairs(path: Path) -> GraphBatch:
     Parameters
     ----------
     path
-        A zip or folder with the files, at any depth, or ``brec_pairs.g6``.
+        A zip or folder with the files, at any depth.
     """
     if path.is_dir():
         path = next((found.parent for found in sorted(path.rglob("basic.npy"))), path)
     strings: list[str | bytes] = []
-    with ArchiveMembers(path.parent if path.name == _TEXT else path) as members:
+    with ArchiveMembers(path) as members:
         place = {PurePosixPath(name).name: name for name in members.names}
-        missing = [part.file for part in BREC_PARTS.values() if part.file not in place]
-        if _TEXT in place and (len(missing) == len(BREC_PARTS) or path.name == _TEXT):
-            strings += members.read(place[_TEXT]).split()
-            n_graphs = 2 * sum(part.n_pairs for part in BREC_PARTS.values())
-            if len(strings) != n_graphs:
-                count = f"got {len(strings):,} lines, expected {n_graphs}"
-                raise TwinWLError(f"{path}: {_TEXT}: {count}; get the file again")
-        elif missing:
-            raise TwinWLError(f"{path}: there is no {missing[0]} in it, so it is not BREC; {_REMEDY}")
-        else:
-            for part in BREC_PARTS.values():
-                array = read_array(members.read(place[part.file]), f"{path}: {part.file}")
-                if array.dtype.kind not in "SU" or array.size != 2 * part.n_pairs:
-                    raise TwinWLError(
-                        f"{path}: {part.file}: got {array.size:,} values of {array.dtype}, expected "
-                        f"{2 * part.n_pairs} graph6 strings; get the file again"
-                    )
-                strings += array.ravel().tolist()
+        for part in BREC_PARTS.values():
+            if part.file not in place:
+                raise TwinWLError(f"{path}: there is no {part.file} in it, so it is not BREC; {_REMEDY}")
+            array = read_array(members.read(place[part.file]), f"{path}: {part.file}")
+            if array.dtype.kind not in "SU" or array.size != 2 * part.n_pairs:
+                raise TwinWLError(
+                    f"{path}: {part.file}: got {array.size:,} values of {array.dtype}, expected "
+                    f"{2 * part.n_pairs} graph6 strings; get the file again"
+                )
+            strings += array.ravel().tolist()
     try:
         return GraphBatch.from_graph6(strings)
     except TwinWLError as error:
         raise TwinWLError(f"{path}: {error}") from error
+
+
+# ---------------------------------------------------------------------- suites of pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -672,10 +659,6 @@ class PairSuite:
         6
         """
         kept = [pair for pair, name in enumerate(self.categories) if name in categories]
-        if not kept:
-            raise TwinWLError(
-                f"{self.name} has no pairs of {shown(list(categories))}: {nearest('', self.sizes)}"
-            )
         categories, titles = ([part[pair] for pair in kept] for part in (self.categories, self.titles))
         return replace(self, pairs=self.pairs[kept], categories=tuple(categories), titles=tuple(titles))
 
@@ -724,9 +707,9 @@ def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
         )
     if holds_brec(path):
         return _brec(path)
-    data = import_name("twinwl.datasets.source", "load_dataset")(str(source), data_dir=data_dir)
+    data = load_dataset(str(source), data_dir)
     paired = data.y is None if data.groups is None else (np.bincount(data.groups) == 2).all()  # noqa: PLR2004
-    if not paired or (data.groups is not None and data.y is None):
+    if not paired:
         raise TwinWLError(
             f"{data.name}: expected groups of two graphs, or no targets and graphs 2p and 2p + 1 as pair p"
         )
@@ -775,17 +758,13 @@ def _among(name: str, graphs: GraphBatch, category: Sequence[str], titles: Seque
     )
 
 
-def _brec(path: Path | None) -> PairSuite:
-    # A folder may have BREC among other data, rather than its files.
-    among = path is None or any((path / name).exists() for name in ("BREC.zip", "BREC", "brec"))
-    where = find_brec(path) if among else path
-    numbered = [(name, pair) for name, part in BREC_PARTS.items() for pair in range(part.n_pairs)]
-    titles = [f"{name} {pair}" for name, pair in numbered]
-    return _in_order("brec", brec_pairs(where), [name for name, _ in numbered], titles)  # type: ignore[arg-type]
+def _brec(path: Path) -> PairSuite:
+    titled = {f"{name} {pair}": name for name, part in BREC_PARTS.items() for pair in range(part.n_pairs)}
+    return _in_order("brec", brec_pairs(path), list(titled.values()), list(titled))
 
 
 def _atlas(_: Path | None) -> PairSuite:
-    graphs = GraphBatch.from_networkx(import_name("networkx.generators.atlas", "graph_atlas_g")()[1:])
+    graphs = GraphBatch.from_networkx(nx.graph_atlas_g()[1:])
     titles = [f"graph {number}" for number in range(1, len(graphs) + 1)]
     found = _among("atlas", graphs, [str(group) for group in wl_groups(graphs)], titles)
     sizes = found.graphs.nodes_per_graph[found.pairs[:, 0]]
@@ -793,21 +772,17 @@ def _atlas(_: Path | None) -> PairSuite:
 
 
 def _regular(_: Path | None) -> PairSuite:
-    graphs = import_name(_GENERATORS, "regular_graphs")()
+    graphs = regular_graphs()
     titles = [f"graph {number}" for number in range(len(graphs))]
     return _among("regular", graphs, ["4-regular, 10 nodes"] * len(graphs), titles)
 
 
 def _csl(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators import N_NODES, SKIPS, circular_skip_links  # noqa: PLC0415
-
     graphs = GraphBatch.from_edges([circular_skip_links(N_NODES, skip) for skip in SKIPS])
     return _among("csl", graphs, [f"{N_NODES} nodes"] * len(SKIPS), [f"skip {skip}" for skip in SKIPS])
 
 
 def _strongly_regular(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators import FAMILIES, strongly_regular_family  # noqa: PLC0415
-
     found = [
         (edges, name, f"graph {number}")
         for name in FAMILIES
@@ -818,29 +793,23 @@ def _strongly_regular(_: Path | None) -> PairSuite:
 
 
 def _cfi(_: Path | None) -> PairSuite:
-    from twinwl.datasets.generators import CFI_BASES, cfi_pair  # noqa: PLC0415
-
-    bases = [(family, name, make) for family, part in CFI_BASES.items() for name, make in part.items()]
-    families, titles, makes = zip(*bases)
-    return _in_order("cfi", concatenate([cfi_pair(make()) for make in makes]), families, titles)
+    titled = {name: family for family, bases in CFI_BASES.items() for name in bases}
+    graphs = [cfi_pair(CFI_BASES[family][name]) for name, family in titled.items()]
+    return _in_order("cfi", concatenate(graphs), list(titled.values()), list(titled))
 
 
 def _exp(data_dir: Path | None) -> PairSuite:
-    data = import_name("twinwl.datasets.source", "load_dataset")("EXP", data_dir=data_dir)
-    return _in_order("exp", data.graphs[np.argsort(data.groups, kind="stable")])
-
-
-def _twins(_: Path | None) -> PairSuite:
-    return _in_order("twins", import_name(_GENERATORS, "twins")(50)[0])
+    data = load_dataset("EXP", data_dir)
+    return _in_order("exp", data.graphs[np.argsort(data.groups, kind="stable")])  # type: ignore[arg-type]
 
 
 SUITES: dict[str, Callable[[Path | None], PairSuite]] = {
-    "brec": _brec,
+    "brec": lambda data_dir: _brec(find_brec(data_dir)),
     "atlas": _atlas,
     "regular": _regular,
     "csl": _csl,
     "strongly-regular": _strongly_regular,
     "cfi": _cfi,
     "exp": _exp,
-    "twins": _twins,
+    "twins": lambda _: _in_order("twins", twins(50)[0]),
 }

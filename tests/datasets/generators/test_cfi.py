@@ -15,7 +15,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.deduplication import wl_groups
 
-BASES = {name: make for family in CFI_BASES.values() for name, make in family.items()}
+BASES = {name: base for family in CFI_BASES.values() for name, base in family.items()}
 
 
 def literal_cfi(base, twisted):
@@ -39,7 +39,7 @@ def literal_cfi(base, twisted):
 
 @pytest.mark.parametrize("name", ["C3", "C5", "2×3 grid", "K4", "prism", "K5"])
 def test_pair_is_the_literal_construction_whichever_edge_is_twisted(name):
-    base = BASES[name]()
+    base = BASES[name]
     edges = [frozenset(edge) for edge in base.edges]
     literal = [literal_cfi(base, twisted) for twisted in (None, edges[0], edges[-1])]
     theirs = certificates(GraphBatch.from_networkx(literal), range(3))
@@ -50,7 +50,7 @@ def test_pair_is_the_literal_construction_whichever_edge_is_twisted(name):
 
 @pytest.mark.parametrize("name", BASES)
 def test_pair_is_not_isomorphic_and_equal_for_1wl(name):
-    pair = cfi_pair(BASES[name]())
+    pair = cfi_pair(BASES[name])
     forms = certificates(pair, range(2))
     assert forms[0] != forms[1]
     assert wl_groups(pair).tolist() == [0, 0]
@@ -77,11 +77,10 @@ def test_pairs_over_a_triangle_and_over_k4_are_well_known():
         (nx.path_graph(4), "fewer than two neighbours"),
         (nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(4)), "not connected"),
         (nx.Graph(), "fewer than two neighbours"),
-        (nx.complete_graph(20), r"5,242,880 nodes"),
         (nx.DiGraph([(0, 1)]), "undirected"),
         ("K4", "expected an undirected networkx graph"),
     ],
-    ids=["path", "two parts", "empty", "too dense", "directed", "a name"],
+    ids=["path", "two parts", "empty", "directed", "a name"],
 )
 def test_unsuitable_base_is_refused(base, message):
     with pytest.raises(TwinWLError, match=message):
