@@ -61,10 +61,14 @@ def test_content_decides_where_the_ending_leaves_it_open(tmp_path, name, text, k
         (
             "m.csv",
             "a,b,c,d\n1,2,3,4\n",
-            r'line 1: got 4 columns.*smiles_column="…" \(line 1: \'a, b, c, d\'\)',
+            r'line 1: got 4 columns.*smiles_column="…" \(its first line is \'a, b, c, d\'\)',
         ),
-        ("m.csv", "structure,y\nCCO,1\nCC(=O)O,0\n", r"line 3: 'CC\(=O\)O' looks like SMILES.*\"structure\""),
-        ("m.csv", "CC(=O)O,1\n", "line 1: .*looks like SMILES.*give its columns a header"),
+        (
+            "m.csv",
+            "structure,y\nCCO,1\nCC(=O)O,0\n",
+            r"line 3: 'CC\(=O\)O' looks like SMILES.*'structure, y'",
+        ),
+        ("m.csv", "CC(=O)O,1\n", "line 1: .*looks like SMILES.*write 'smiles' above their column"),
         ("m.csv", "structure,y\nCCO,1\nCCN,0\n", "line 1: 'structure, y' looks like a header"),
         ("e.csv", "name,age\nann,3\nbob,4\n", "line 1: 'name, age' looks like a header"),
         ("m.txt", "smiles,y\nCCO,1\n", 'looks like a table of molecules; pass kind="table"'),

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -401,24 +401,15 @@ def _named_rows(data: Dataset, path: Path) -> Dataset:
 def load_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
     """Load a set by its name in the TU collection, from a local file or by downloading it."""
     path = find(name, data_dir)
-    if path is not None:
-        try:
-            return _checked(name, path)
-        except TwinWLError as error:
-            if path.parent != downloads_folder() or name not in TU_NAMES:
-                raise
-            aside = path.with_name(path.name + ".rejected")  # a bad download is replaced
-            path.replace(aside)
-            warn_caller(f"{error}; it is downloaded again (the old file is kept as {aside.name})")
-    return _checked(name, _download(name, progress))
+    return _download(name, progress) if path is None else _checked(name, path)
 
 
 class DownloadError(TwinWLError):
     """A file could not be downloaded, or is not what it should be."""
 
 
-def _download(name: str, progress: bool | None) -> Path:
-    """Download the zip of a TU data set to the user's cache, and check it."""
+def _download(name: str, progress: bool | None) -> Dataset:
+    """Download the zip of a TU data set to the user's cache, and load it; a bad one is not kept."""
     import pooch  # noqa: PLC0415  (it brings requests, and most calls need neither)
 
     url, target = _URL.format(name=name), downloads_folder() / f"{name}.zip"
@@ -434,14 +425,13 @@ def _download(name: str, progress: bool | None) -> Path:
             )
             downloader = pooch.HTTPDownloader(progressbar=_PoochBar(bar), timeout=_TIMEOUT)
             fetcher.fetch(target.name, downloader=downloader)
-        _check_tu_zip(target, name)
-    except (OSError, ValueError) as error:  # of requests, the disk, or the check
+        return _checked(name, target)
+    except (OSError, ValueError) as error:  # of requests, the disk, or the file's content
         target.unlink(missing_ok=True)
         raise DownloadError(
             f"could not download {url}: {error}. To put the file there by hand, save {url} as "
             f"{str(target)!r}, or in any folder that TWINWL_DATA (or --data-dir) names"
         ) from error
-    return target
 
 
 class _PoochBar:
@@ -462,17 +452,6 @@ class _PoochBar:
         self.bar = None
 
     close = reset
-
-
-def _check_tu_zip(path: Path, name: str) -> None:
-    """Refuse a zip that is not the TU data set of that name, or that is dangerous."""
-    with ArchiveMembers(path) as members:
-        present = {PurePosixPath(member).name for member in members.names}
-        required = [f"{name}_{part}.txt" for part in ("A", "graph_indicator", "graph_labels")]
-        missing = [file for file in required if file not in present]
-        if missing:
-            raise TwinWLError(f"it lacks {', '.join(missing)}, so it is not the TU data set {name}")
-        members.check_sums()
 
 
 def _checked(name: str, path: Path) -> Dataset:

@@ -336,42 +336,40 @@ def _table_or_edges(path: Path) -> str:
     ]
     if not lines:
         raise GraphInputError(f"{path}: the file is empty, except for comments")
-    first, header = lines[0]
+    header = lines[0][1]
     if smiles_column_of(header) is not None:
         return "table"
     if tuple(field.lower() for field in header[:2]) in HEADINGS:
         return "edges"
-    titles = shown(", ".join(header))
-    line, fields = max(lines, key=lambda found: len(found[1]))
-    # networkx writes the attributes of an edge as a dictionary, for which the reader has an error of its own.
-    if len(fields) > _EDGE_COLUMNS and not fields[2].startswith("{"):
+    line, problem = _not_edges(lines)
+    if problem:
         raise GraphInputError(
-            f"{path}, line {line}: got {len(fields)} columns, expected two or three in an edge list; if it "
-            f"is a table of molecules, name the column of SMILES with {setting(smiles_column=...)} "
-            f"(line {first}: {titles})"
-        )
-    for line, fields in lines:
-        for field, name in itertools.zip_longest(fields, header[: len(fields)], fillvalue="…"):
-            if _BONDS.search(field) and not field.startswith("{"):
-                remedy = f"pass {setting(smiles_column=name)}"
-                if line == first:
-                    remedy = "give its columns a header, with the name 'smiles' above them"
-                raise GraphInputError(
-                    f"{path}, line {line}: {shown(field)} looks like SMILES; if this is a table of "
-                    f"molecules, {remedy}; if it is an edge list, pass {setting(kind='edges')}"
-                )
-    # A first line of words above numbers is not an edge.
-    columns = zip(*(fields for _, fields in lines[1:]), strict=False)
-    if not any(map(_INTEGER.fullmatch, header)) and any(
-        all(map(_INTEGER.fullmatch, column)) for column in itertools.islice(columns, len(header))
-    ):
-        raise GraphInputError(
-            f"{path}, line 1: {titles} looks like a header; an edge list may only have the header "
-            "'source,target' (or 'from,to', 'src,dst'). Rename or remove it, or pass "
-            f"{setting(kind='edges')} if it is an edge, or {setting(smiles_column=...)} if this is a table "
-            "of molecules"
+            f"{path}, line {line}: {problem}. If this is a table of molecules, write 'smiles' above their "
+            f"column, or name it with {setting(smiles_column=...)} (its first line is "
+            f"{shown(', '.join(header))}); if it is an edge list, whose only header may be 'source,target', "
+            f"'from,to' or 'src,dst', pass {setting(kind='edges')}"
         )
     return "edges"
+
+
+def _not_edges(lines: Sequence[tuple[int, list[str]]]) -> tuple[int, str]:
+    """Return the first line that an edge list would hardly have, and why; no reason if there is none."""
+    for line, cells in lines:
+        # networkx writes the attributes of an edge as a dictionary, for which the reader has its own error.
+        fields = list(itertools.takewhile(lambda cell: not cell.startswith("{"), cells))
+        if len(fields) > _EDGE_COLUMNS:
+            return line, f"got {len(fields)} columns, expected two or three in an edge list"
+        for field in filter(_BONDS.search, fields):
+            return line, f"{shown(field)} looks like SMILES"
+    # A first line of words above numbers is not an edge.
+    (line, header), *rows = lines
+    columns = zip(header, *(fields for _, fields in rows))
+    if rows and any(
+        all(map(_INTEGER.fullmatch, cells)) and not any(map(_INTEGER.fullmatch, header))
+        for _, *cells in columns
+    ):
+        return line, f"{shown(', '.join(header))} looks like a header"
+    return line, ""
 
 
 def smiles_column_of(header: Sequence[str]) -> str | None:
@@ -473,13 +471,6 @@ class ArchiveMembers:
                 return _bounded(stream, f"{self.path}: {name}")
         with _one_error(f"{self.path}: cannot read {name}"), self._zip.open(name) as member:
             return _bounded(member, f"{self.path}: {name}")
-
-    def check_sums(self) -> None:
-        """Compare the content of every file of a zip with its checksum."""
-        with _one_error(f"{self.path} is not a readable zip"):
-            damaged = None if self._zip is None else self._zip.testzip()
-        if damaged is not None:
-            raise TwinWLError(f"{self.path}: its member {damaged} is damaged; get it again")
 
 
 @contextlib.contextmanager

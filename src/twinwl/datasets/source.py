@@ -495,6 +495,7 @@ def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Data
 # ---------------------------------------------------------------------- folders
 
 _CLASSES = "labels.csv"
+_DEPTH = 2  # the folder itself and its subfolders
 
 
 def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
@@ -511,20 +512,16 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
         If no file can be read, classes are missing, or directed and undirected graphs are mixed.
     """
     files = _graph_files(folder)
-    if not files:
-        raise GraphInputError(
-            f"{folder}: neither a TU data set nor files of graphs in this folder or its subfolders. "
-            f"Known: {formats.known_formats()}"
-        )
     class_of_file = _classes_of_files(folder, files)
     parts: dict[Path, Dataset] = {}
     names: list[str] = []
     rows: list[int] = []
+    classes: list[object] = []
+    smiles: list[str] = []
     errors: list[RowError] = []
-    row = 0
+    n_rows = 0
     with held_warnings() as messages, ProgressBar(f"reading {folder.name}", total=len(files)) as bar:
-        for path in files:
-            bar.advance()
+        for path in bar.over(files):
             place = Place(FOLDER_ENDINGS[ending_of(path.name)], str(path))
             try:
                 opened = _open_file(place, reading, "given")
@@ -535,22 +532,26 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
             except GraphInputError as error:
                 if reading.on_error == "fail":
                     raise
-                errors.append(RowError(row, None, "graph", str(error)))
-                row += 1
+                errors.append(RowError(n_rows, None, "graph", str(error)))
+                n_rows += 1
                 continue
-            name = path.relative_to(folder).as_posix()
-            several = len(found) + len(found.errors) > 1
-            names += [f"{name}#{index}" if several else name for index in found.rows.tolist()]
-            rows += (row + found.rows).tolist()
+            parts[path] = found
+            name, several = path.relative_to(folder).as_posix(), len(found) + len(found.errors) > 1
+            names += [f"{name}#{row}" if several else name for row in found.rows.tolist()]
+            rows += (n_rows + found.rows).tolist()
+            classes += [class_of_file.get(path)] * len(found)
+            smiles += found.smiles or ()
             errors += [
-                error._replace(row=row + error.row, reason=f"{path}: {error.reason}")
+                error._replace(row=n_rows + error.row, reason=f"{path}: {error.reason}")
                 for error in found.errors
             ]
-            row += len(found) + len(found.errors)
-            parts[path] = found
-    for about, times in Counter(map(gist, messages)).items():
-        first = next(message for message in messages if gist(message) == about)
-        warn_caller(f"{first}; the same in {times:,} of {len(files):,} files" if times > 1 else first)
+            n_rows += len(found) + len(found.errors)
+    alike: dict[str, list[str]] = {}
+    for message in messages:
+        alike.setdefault(gist(message), []).append(message)
+    for first, *others in alike.values():
+        times = f"; the same in {len(others) + 1:,} of {len(files):,} files" if others else ""
+        warn_caller(first + times)
     if not parts:
         raise GraphInputError(f"{folder}: none of its {len(files):,} files can be read; {errors[0].reason}")
     one_way = {part.graphs.directed: path for path, part in parts.items()}
@@ -558,16 +559,10 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
         raise GraphInputError(
             f"{one_way[True]} is directed and {one_way[False]} is not; expected all or none"
         )
-    y = None
-    if class_of_file is not None:
-        y = as_targets(
-            [class_of_file[path] for path in parts for _ in range(len(parts[path]))], "class", str(folder)
-        )
-    smiles = [text for part in parts.values() for text in part.smiles or ()]
     return Dataset(
         folder.name,
         concatenate([part.graphs for part in parts.values()]),
-        y,
+        as_targets(classes, "class", str(folder)) if class_of_file else None,
         smiles=tuple(smiles) if len(smiles) == len(names) else None,
         names=tuple(names),
         rows=np.array(rows, np.int64),
@@ -577,67 +572,65 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
 
 def _graph_files(folder: Path) -> list[Path]:
     """Return the files of a folder and its subfolders that can be read, sorted; warn about others."""
-    found = [*folder.glob("*"), *folder.glob("*/*")]
-    files = sorted(path for path in found if ending_of(path.name) in FOLDER_ENDINGS and path.is_file())
-    twice = set(files) & {path.with_suffix("") for path in files if path.suffix == ".gz"}
-    if twice:
-        raise GraphInputError(f"{min(twice)} is also there as .gz; remove one of the two")
-    below = {path for path in folder.rglob("*") if path.is_file()} - {*files, folder / _CLASSES}
-    names = sorted(path.relative_to(folder).as_posix() for path in below)
-    others = [name for name in names if not re.search(r"(^|/)\.", name)]  # .DS_Store, .git/…
-    if files and others:
+    files: list[Path] = []
+    others: list[Path] = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if not path.is_file() or name.as_posix() == _CLASSES or any(part[0] == "." for part in name.parts):
+            continue  # such as .DS_Store, .git/…
+        known = ending_of(name.name) in FOLDER_ENDINGS and len(name.parts) <= _DEPTH
+        (files if known else others).append(path)
+    if not files:
+        raise GraphInputError(
+            f"{folder}: neither a TU data set nor files of graphs in this folder or its subfolders. "
+            f"Known: {formats.known_formats()}"
+        )
+    if others:
         warn_caller(
             f"{folder}: did not read {len(others):,} of {len(files) + len(others):,} files, first "
-            f"{shown(others[0])}; files in a folder or its direct subfolders "
+            f"{shown(others[0].relative_to(folder).as_posix())}; files in a folder or its direct subfolders "
             f"are read if they end in {' '.join(FOLDER_ENDINGS)}, also packed as .gz"
         )
     return files
 
 
-def _classes_of_files(folder: Path, files: list[Path]) -> dict[Path, object] | None:
-    """Return the class of each file, or None if there are no classes."""
+def _classes_of_files(folder: Path, files: list[Path]) -> dict[Path, object]:
+    """Return the class of each file; empty if there are no classes."""
     if (folder / _CLASSES).is_file():
         return _listed_classes(folder, files)
-    if all(path.parent == folder for path in files):
-        return None
-    stray = next((path for path in files if path.parent == folder), None)
-    if stray is not None:
+    stray = [path for path in files if path.parent == folder]
+    if len(stray) == len(files):
+        return {}
+    if stray:
         raise GraphInputError(
-            f"{stray}: is not in a subfolder, which would give its class; move it into one, or add {_CLASSES}"
+            f"{stray[0]}: is not in a subfolder, which would give its class; move it into one, or add "
+            f"{_CLASSES}"
         )
     return {path: path.parent.name for path in files}
 
 
 def _listed_classes(folder: Path, files: list[Path]) -> dict[Path, object]:
     path = folder / _CLASSES
-    table = csv_table(str(path))
-    if len(table.header) != 2 or "file" not in table.header:  # noqa: PLR2004
-        raise GraphInputError(
-            f"{path}: got the header {','.join(table.header)!r}, "
-            "expected two columns, 'file' and one of classes"
-        )
-    # A file may be listed with its ending, without, and without .gz; the fuller name wins.
-    file_of_name: dict[str, Path] = {}
+    columns = all_cells(csv_table(str(path)))
+    listed = columns.pop("file", None)
+    if listed is None or len(columns) != 1:
+        raise GraphInputError(f"{path}: expected two columns, 'file' and one of classes")
+    ((title, cells),) = columns.items()
+    for name, times in Counter(listed).items():
+        if times > 1 or not name:
+            raise GraphInputError(f"{path}: file {name!r} is listed {times} times; list each file once")
+    class_of_name = dict(zip(listed, known_cells(cells)))
+    found = {}
     for file in files:
+        # A file may be listed with its ending, without .gz, or without an ending; the fuller name wins.
         name = file.relative_to(folder).as_posix()
-        unpacked = name[:-3] if name.lower().endswith(".gz") else name
-        file_of_name |= {unpacked: file, name: file}
-        file_of_name.setdefault(str(PurePosixPath(unpacked).with_suffix("")), file)
-    column = table.header.index("file")
-    class_of_file: dict[Path, object] = {}
-    for line, cells in table.read([column, 1 - column]):
-        if isinstance(cells, str) or not all(cells):
-            raise GraphInputError(f"{path}, line {line}: expected a file and its class")
-        file = file_of_name.get(str(cells[0]))  # type: ignore[assignment]
-        if file in class_of_file:
-            raise GraphInputError(f"{path}, line {line}: {cells[0]!r} is listed twice")
-        if file is not None:
-            class_of_file[file] = cells[1]
-    known = dict(zip(class_of_file, known_cells(class_of_file.values())))
-    missing = [file for file in files if known.get(file) is None]
+        unpacked = re.sub(r"\.gz$", "", name, flags=re.IGNORECASE)
+        names = (name, unpacked, str(PurePosixPath(unpacked).with_suffix("")))
+        found[file] = next((class_of_name[each] for each in names if each in class_of_name), None)
+    missing = [name for name, value in found.items() if value is None]
     if missing:
-        first = missing[0].relative_to(folder).as_posix()
         raise GraphInputError(
-            f"{path}: has no class for {len(missing):,} of {len(files):,} files, first {first!r}"
+            f"{path}: column {title!r} has no class for {len(missing):,} of {len(files):,} files, first "
+            f"{missing[0].relative_to(folder).as_posix()!r}"
         )
-    return known
+    return found

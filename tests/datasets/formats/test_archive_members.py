@@ -20,7 +20,6 @@ def test_members_are_read_and_nothing_is_unpacked(archive):
     with ArchiveMembers(archive) as members:
         assert members.names == ["DS/a.txt", "DS/b.txt"]
         assert members.read("DS/a.txt") == b"1\n" * 1000
-        members.check_sums()
     assert [path.name for path in archive.parent.iterdir()] == ["data.zip"]
 
 
@@ -59,11 +58,8 @@ def test_damaged_member_is_refused(archive):
     start = data.index(b"DS/a.txt") + len(b"DS/a.txt")
     data[start : start + 8] = b"\xff" * 8
     archive.write_bytes(bytes(data))
-    with ArchiveMembers(archive) as members:
-        with pytest.raises(TwinWLError, match=r"cannot read DS/a\.txt"):
-            members.read("DS/a.txt")
-        with pytest.raises(TwinWLError, match=r"DS/a\.txt in it is damaged|not a readable zip"):
-            members.check_sums()
+    with ArchiveMembers(archive) as members, pytest.raises(TwinWLError, match=r"cannot read DS/a\.txt"):
+        members.read("DS/a.txt")
 
 
 def test_bomb_is_refused_before_it_goes_off(archive, monkeypatch):
