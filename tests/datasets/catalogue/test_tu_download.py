@@ -157,7 +157,7 @@ def test_damaged_member_is_noticed(collection):
     content = bytearray(
         packed({f"BZR/BZR_{part}.txt": "1\n" * 500 for part in ("A", "graph_indicator", "graph_labels")})
     )
-    content[60] ^= 0xFF
+    content[47] ^= 0xFF
     collection.content = bytes(content)
     with pytest.raises(DownloadError, match=r"cannot read BZR/BZR_|not a readable zip"):
         load_dataset("BZR")
