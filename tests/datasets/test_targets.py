@@ -90,7 +90,7 @@ def test_commas_that_may_separate_thousands_are_refused(cells):
 
 
 def test_text_among_decimal_commas_is_refused():
-    with pytest.raises(tw.TwinWLError, match="got 'high', and 2,5 in another row"):
+    with pytest.raises(tw.TwinWLError, match=r"got 'high' beside 2\.5; correct it"):
         as_targets(["1,5", "2,5", "high"], "y", "m.csv")
 
 

@@ -528,8 +528,8 @@ def choose_targets(
     targets: Targets,
     cells: Callable[[], Mapping[str, Sequence[object]]] = dict,
     used: Sequence[str] = (),
-) -> str | tuple[str, ...] | None:
-    """Return the column of targets, or several.
+) -> tuple[str, ...]:
+    """Return the columns of targets, none if there are no targets.
 
     Parameters
     ----------
@@ -550,25 +550,25 @@ def choose_targets(
     >>> choose_targets(["toxic", "approved"], "m.csv", "toxic, approved", "given")
     ('toxic', 'approved')
     >>> choose_targets(["id", "Class"], "m.csv", None, "needed")
-    'Class'
+    ('Class',)
     """
     if target == ALL and ALL not in header:
-        return _one_or_several(usable_targets(cells(), source, used))
+        return usable_targets(cells(), source, used)
     if target is not None:
         return named_targets(target, header, source)
     obvious = header if len(header) == 1 else [name for name in header if name.lower() in _OBVIOUS]
     if targets not in {"given", "none"} and len(obvious) == 1:
-        return named_column(header, obvious[0], "target", source)
+        return (named_column(header, obvious[0], "target", source),)
     if targets == "needed":
         held = ", ".join(map(repr, header)) or "none"
         raise GraphInputError(
             f"{source}: name the column of targets with {setting(target=...)}; there are: {held}"
         )
-    return None
+    return ()
 
 
-def named_targets(target: str | tuple[str, ...], header: Sequence[str], name: str) -> str | tuple[str, ...]:
-    """Return the column, or the columns, that a target names."""
+def named_targets(target: str | tuple[str, ...], header: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the columns that a target names."""
     if isinstance(target, str):
         several = target not in header and "," in target
         target = tuple(filter(None, map(str.strip, target.split(",")))) if several else (target,)
@@ -580,11 +580,7 @@ def named_targets(target: str | tuple[str, ...], header: Sequence[str], name: st
             )
     if not found:
         raise GraphInputError(f"{name}: target: got no column; name one, or several")
-    return _one_or_several(found)
-
-
-def _one_or_several(names: tuple[str, ...]) -> str | tuple[str, ...]:
-    return names[0] if len(names) == 1 else names
+    return found
 
 
 def named_column(header: Sequence[str], wanted: str, option: str, name: str) -> str:
@@ -670,48 +666,45 @@ class _Column(NamedTuple):
 
     def error(self, place: int, problem: str) -> GraphInputError:
         where = place_of(self.rows[place]) if self.rows else ""
-        return GraphInputError(f"{self.source}{where}: target {self.target!r}: got {problem}")
-
-    def unclear(self, place: int) -> GraphInputError:
-        return self.error(
-            place,
-            f"{shown(self.cells[place])}, whose comma may be decimal or separate thousands; write all "
-            "numbers with a decimal point and without separators",
+        return GraphInputError(
+            f"{self.source}{where}: target {self.target!r}: got {shown(self.cells[place])}{problem}"
         )
 
-    def check_numbers(self, found: Sequence[float]) -> None:
-        """Refuse infinite ones; say that commas are read as decimal ones, where they are not thousands."""
-        infinite = next((place for place, number in enumerate(found) if not math.isfinite(number)), None)
-        if infinite is not None:
-            raise self.error(
-                infinite, "an infinite number, expected finite ones; correct it, or leave the cell empty"
-            )
-        texts = [cell.strip() if isinstance(cell, str) else "" for cell in self.cells]
+    def numbers(self, *, classes: bool) -> list[float] | None:
+        """Return the cells as numbers, or None if they are names of classes, where these are allowed.
+
+        A comma is a decimal one, as a warning says, unless commas may separate thousands. Whole numbers and
+        text may all be names of classes, but text among measurements is an error.
+        """
+        found = [_number(cell) for cell in self.cells]
+        texts = [str(cell).strip() for cell in self.cells]
         commas = [place for place, text in enumerate(texts) if "," in text]
-        if not commas:
-            return
-        if any("." in text for text in texts) or all(_GROUPED.fullmatch(texts[place]) for place in commas):
-            raise self.unclear(commas[0])
-        first = texts[commas[0]]
-        warn_caller(
-            f"{self.source}: target {self.target!r}: {len(commas):,} numbers have a decimal comma: {first} "
-            f"is read as {first.replace(',', '.')}"
-        )
-
-    def check_classes(self, found: Sequence[float | None]) -> None:
-        """Refuse text among measurements; whole numbers and text may all be names of classes."""
-        others = [place for place, number in enumerate(found) if number is None]
-        texts = [place for place in others if not _GROUPED.fullmatch(str(self.cells[place]).strip())]
-        if not texts:
-            raise self.unclear(others[0])
-        pairs = zip(self.cells, found)
-        measured = [cell for cell, number in pairs if number is not None and not number.is_integer()]
-        if measured:
+        grouped = [place for place in commas if _GROUPED.fullmatch(texts[place])]
+        names = [place for place, number in enumerate(found) if number is None and place not in set(grouped)]
+        if names:
+            fractions = [number for number in found if number is not None and not number.is_integer()]
+            if fractions or not classes:
+                beside = f" beside {fractions[-1]}" if fractions else ", expected numbers"
+                raise self.error(
+                    names[0], f"{beside}; correct it, leave the cell empty, or choose another column"
+                )
+            return None
+        if None in found or (commas and (grouped == commas or any("." in text for text in texts))):
             raise self.error(
-                texts[0],
-                f"{shown(self.cells[texts[0]])}, and {measured[-1]} in another row; correct it, leave the "
-                "cell empty, or choose another column",
+                commas[0],
+                ", whose comma may be decimal or separate thousands; write all numbers with a decimal point "
+                "and without separators",
             )
+        for place, number in enumerate(found):
+            if not math.isfinite(number):  # type: ignore[arg-type]
+                raise self.error(place, ", expected finite numbers; correct it, or leave the cell empty")
+        if commas:
+            first = texts[commas[0]]
+            warn_caller(
+                f"{self.source}: target {self.target!r}: {len(commas):,} numbers have a decimal comma: "
+                f"{first} is read as {first.replace(',', '.')}"
+            )
+        return found  # type: ignore[return-value]
 
 
 def as_targets(cells: Sequence[object], target: str, source: str, rows: Sequence[Record] = ()) -> Values:
@@ -719,17 +712,14 @@ def as_targets(cells: Sequence[object], target: str, source: str, rows: Sequence
 
     Numbers may have a decimal comma, which a warning says. ``rows`` are the rows of the cells, for messages.
     """
-    column = _Column(cells, target, source, rows)
     wrong = next((cell for cell in cells if not isinstance(cell, _SCALARS)), None)
     if wrong is not None:
         raise GraphInputError(f"{source}: target {target!r}: got {shown(wrong)}, expected numbers or strings")
-    found = [_number(cell) for cell in cells]
+    found = _Column(cells, target, source, rows).numbers(classes=True)
     texts = [str(cell).strip() for cell in cells]
-    if None in found:
-        column.check_classes(found)
+    if found is None:
         return np.array(texts)
     values: Float64 = np.array(found, np.float64)
-    column.check_numbers(found)  # type: ignore[arg-type]
     if (values == np.floor(values)).all() and (np.abs(values) <= _EXACT).all():
         return values.astype(np.int64)
     # Integers too long to be distinguished as floats are names.
@@ -753,16 +743,7 @@ def task_table(
         if not places:
             raise GraphInputError(f"{source}: target {name!r} is missing in all rows; leave that column out")
         column = _Column([cells[place] for place in places], name, source, [rows[place] for place in places])
-        found = [_number(cell) for cell in column.cells]
-        if None in found:
-            place = found.index(None)
-            raise column.error(
-                place,
-                f"{shown(column.cells[place])}, expected numbers where there are several targets; leave that "
-                "column out, or write its classes as 0 and 1",
-            )
-        column.check_numbers(found)  # type: ignore[arg-type]
-        table[places, task] = found
+        table[places, task] = column.numbers(classes=False)
     return table
 
 

@@ -61,42 +61,36 @@ _MOST_LISTED = 6
 
 
 def _batch(graphs: list[nx.Graph], path: Path, reading: ReadOptions) -> GraphBatch:
+    """Convert networkx graphs with the labels that were named; a warning lists attributes not read."""
     nodes = [data for graph in graphs for _, data in graph.nodes(data=True)]
     edges = [data for graph in graphs for _, _, data in graph.edges(data=True)]
-    for entries, attribute, what in (
-        (nodes, reading.node_label, "node"),
-        (edges, reading.edge_label, "edge"),
-    ):
-        missing = sum(attribute not in entry for entry in entries)
-        if attribute is not None and missing:
-            known = ", ".join(sorted({str(key) for entry in entries for key in entry})) or "none"
+    unread = {}
+    for what, entries, label in (("node", nodes, reading.node_label), ("edge", edges, reading.edge_label)):
+        known = sorted({str(key) for entry in entries for key in entry})
+        missing = sum(label not in entry for entry in entries)
+        if label is None:
+            unread[what] = [name for name in known if name not in _NO_LABELS[what]]
+        elif missing:
             raise GraphInputError(
-                f"{path}: {missing} of {len(entries)} {what}s have no attribute {attribute!r}; "
-                f"there are: {known}"
+                f"{path}: {missing} of {len(entries)} {what}s have no attribute {label!r}; there are: "
+                f"{', '.join(known) or 'none'}"
             )
-    _warn_unread(nodes, edges, reading.node_label, reading.edge_label)
+    _warn_unread(unread)
     try:
         return GraphBatch.from_networkx(graphs, node_label=reading.node_label, edge_label=reading.edge_label)
     except GraphInputError as error:
         raise GraphInputError(f"{path}: {error}") from error
 
 
-def _warn_unread(
-    nodes: Iterable[Mapping[str, object]],
-    edges: Iterable[Mapping[str, object]],
-    node_label: str | None,
-    edge_label: str | None,
-) -> None:
-    """Warn about attributes of nodes if no node label was named, and of edges if no edge label was named."""
+def _warn_unread(attributes: Mapping[str, list[str]]) -> None:
+    """Warn about attributes of nodes or edges that were not named as labels."""
     lists, parameters = [], []
-    for what, entries, named in (("node", nodes, node_label), ("edge", edges, edge_label)):
-        found = sorted({str(key) for entry in entries for key in entry} - _NO_LABELS[what])
-        if not found or named is not None:
-            continue
-        listed = ", ".join(map(shown, found[:_MOST_LISTED])) + (", …" if len(found) > _MOST_LISTED else "")
-        lists.append(f"{what} attribute{'s' * (len(found) > 1)} {listed}")
-        example = "label" if "label" in found else found[0]
-        parameters.append(setting(**{f"{what}_label": example if example.isprintable() else ...}))
+    for what, names in attributes.items():
+        if names:
+            listed = ", ".join(map(shown, names[:_MOST_LISTED])) + ", …" * (len(names) > _MOST_LISTED)
+            lists.append(f"{what} attribute{'s' * (len(names) > 1)} {listed}")
+            example = "label" if "label" in names else names[0]
+            parameters.append(setting(**{f"{what}_label": example if example.isprintable() else ...}))
     if lists:
         warn_caller(
             f"did not read {' and '.join(lists)}; to read one as labels pass {' or '.join(parameters)}"
@@ -184,7 +178,7 @@ def _edge_list_labels(
     if column.lower() == WEIGHT:
         warn_weights(count_weights(labels), len(labels), column)
     elif values:
-        _warn_unread([], [{column: None}], None, None)
+        _warn_unread({"edge": [column]})
     return None
 
 

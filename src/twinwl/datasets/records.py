@@ -65,7 +65,6 @@ from twinwl.terminal import ProgressBar
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
 _FORMAT = 4  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
-_FEW = 10  # with fewer rows, any number of them may be unreadable
 
 
 class Record(NamedTuple):
@@ -95,8 +94,8 @@ class Records:
     kind: Literal["smiles", "graph6"]
     """Format of the text of a record."""
     records: Iterable[Record]
-    target: str | tuple[str, ...] | None = None
-    """The column of the targets; a tuple if there are several tasks."""
+    targets: tuple[str, ...] = ()
+    """The columns of the targets."""
     atoms: AtomLevel = "skeleton"
     """Content of the labels of molecules."""
     n_jobs: int | None = None
@@ -111,7 +110,7 @@ def read_records(records: Records, name: str, on_error: str = "skip") -> Dataset
     >>> read_records(Records("here", "graph6", [Record(0, None, "Bw", "triangle")]), "tiny").names
     ('triangle',)
     """
-    if records.target is not None:
+    if records.targets:
         records = replace(records, records=_with_known_cells(records))
     kept: list[Record] = []
     errors: list[RowError] = []
@@ -129,10 +128,10 @@ def read_records(records: Records, name: str, on_error: str = "skip") -> Dataset
     except TwinWLError as error:
         raise GraphInputError(f"{records.source}: {error}") from error
     y: Values | None = None
-    if isinstance(records.target, tuple):
-        y = task_table([record.cells for record in kept], records.target, records.source, kept)
-    elif records.target is not None:
-        y = as_targets([record.cells[0] for record in kept], records.target, records.source, kept)
+    if len(records.targets) == 1:
+        y = as_targets([record.cells[0] for record in kept], *records.targets, records.source, kept)
+    elif records.targets:
+        y = task_table([record.cells for record in kept], records.targets, records.source, kept)
     return _dataset(records, name, graphs, kept, errors, y)
 
 
@@ -151,7 +150,7 @@ def stream_records(records: Records, on_error: str = "skip", size: int = BLOCK) 
         n_kept += len(kept)
         named = records.kind == "smiles"
         lines = (f"{r.text} {r.name}" if named and r.name != r.text else r.text for r in kept)
-        found = _dataset(replace(records, target=None), records.source, graphs, kept, unusable)
+        found = _dataset(replace(records, targets=()), records.source, graphs, kept, unusable)
         yield replace(found, lines=tuple(lines))
     if not n_kept:
         raise _none_usable(records.source, errors)
@@ -197,13 +196,6 @@ def _blocks(
             where = "" if records.single and errors[0].line is None else place_of(errors[0])
             remedy = "" if records.single else f", or skip such rows with {setting(on_error='skip')}"
             raise GraphInputError(f"{records.source}{where}: {errors[0].reason}; correct it{remedy}")
-        unreadable = [error for error in errors if error.kind == "graph"]
-        if first and len(chunk) >= _FEW and 2 * len(unreadable) > len(chunk):
-            title = "SMILES" if records.kind == "smiles" else "graph6"
-            raise GraphInputError(
-                f"{records.source}: {len(unreadable):,} of the first {len(chunk):,} rows cannot be read, so "
-                f"this is probably not {title}; {_first(unreadable)}"
-            )
         first = False
         yield graphs, kept, errors
     if first:
@@ -213,21 +205,21 @@ def _blocks(
 def _with_known_cells(records: Records) -> list[Record]:
     """Read all rows, because a cell may be missing or not by what is in its column; see `known_cells`."""
     listed = list(records.records)
-    target = records.target
-    width = len(target) if isinstance(target, tuple) else 1
-    columns = zip(*(record.cells or (None,) * width for record in listed))
+    no_cells = (None,) * len(records.targets)
+    columns = zip(*(record.cells or no_cells for record in listed))
     known = zip(*map(known_cells, columns))
-    found = []
-    for record, cells in zip(listed, known):
-        lacks = ""
-        if all(cell is None for cell in cells):
-            lacks = "all its targets are missing"
-            if not isinstance(target, tuple):
-                given = record.cells[0] if record.cells else None
-                written = "" if given is None else str(given).strip()
-                lacks = f"its target {target!r} is missing" + (f" ({shown(written)})" if written else "")
-        found.append(record._replace(cells=cells, lacks=lacks))
-    return found
+    return [
+        record._replace(
+            cells=cells,
+            lacks=_lack(record, records.targets) if not any(cell is not None for cell in cells) else "",
+        )
+        for record, cells in zip(listed, known)
+    ]
+
+
+def _lack(record: Record, targets: tuple[str, ...]) -> str:
+    given = ", ".join(shown(cell) for cell in record.cells)
+    return f"its target {' or '.join(map(repr, targets))} is missing ({given})"
 
 
 def _dataset(
@@ -238,7 +230,7 @@ def _dataset(
     errors: list[RowError],
     y: Values | None = None,
 ) -> Dataset:
-    several = isinstance(records.target, tuple)
+    several = len(records.targets) > 1
     return Dataset(
         name,
         graphs,
@@ -247,8 +239,8 @@ def _dataset(
         names=tuple(record.name for record in kept),
         rows=np.array([record.row for record in kept], np.int64),
         errors=tuple(errors),
-        target=None if several else records.target,  # type: ignore[arg-type]
-        tasks=records.target if several else (),  # type: ignore[arg-type]
+        target=None if several else next(iter(records.targets), None),
+        tasks=records.targets if several else (),
     )
 
 
@@ -318,7 +310,7 @@ Rows = Iterator[tuple[int | None, list[object] | str]]
 def read_smiles_lines(where: str, reading: ReadOptions, _: Targets) -> Records:
     """Open a file of SMILES, or standard input."""
     records = smiles_records(numbered_lines(where))
-    return Records(where, "smiles", records, None, reading.level, reading.n_jobs)
+    return Records(where, "smiles", records, (), reading.level, reading.n_jobs)
 
 
 def read_graph6_lines(where: str, _: ReadOptions, __: Targets) -> Records:
@@ -375,10 +367,9 @@ def records_of(table: Table, reading: ReadOptions, targets: Targets) -> Records:
     def cells() -> dict[str, list[object]]:
         return {name: found for name, found in all_cells(table).items() if name != smiles}
 
-    target = choose_targets(header, table.name, reading.target, targets, cells, reading.not_targets)
-    wanted = target if isinstance(target, tuple) else () if target is None else (target,)
-    records = table_records(table, smiles, wanted)
-    return Records(table.name, "smiles", records, target, reading.level, reading.n_jobs)
+    chosen = choose_targets(header, table.name, reading.target, targets, cells, reading.not_targets)
+    records = table_records(table, smiles, chosen)
+    return Records(table.name, "smiles", records, chosen, reading.level, reading.n_jobs)
 
 
 def table_records(table: Table, smiles: str, wanted: Sequence[str] = ()) -> Iterator[Record]:
@@ -548,19 +539,18 @@ _MAX_ATOMS, _MAX_RINGS = 10_000, 500  # RDKit reads so many in a second or two
 
 def read_sdf(where: str, reading: ReadOptions, targets: Targets) -> Records:
     """Open an SD file, or a file of one molecule (``.mol``); the targets are properties of its records."""
-    target = reading.target
-    if target is not None or targets not in {"given", "none"}:
+    chosen: tuple[str, ...] = ()
+    if reading.target is not None or targets not in {"given", "none"}:
         header = list(properties_in(next(_blocks_of(_sd_lines(where)), (0, ""))[1]))
-        if target is not None and target not in header:  # not in the first record, perhaps in another
-            header = [name for name in sdf_columns(where) if name != "title" or "title" in header]
 
         def cells() -> dict[str, list[object]]:
             return {name: found for name, found in sdf_columns(where).items() if name != "title"}
 
-        target = choose_targets(header, where, target, targets, cells, reading.not_targets)
-    wanted = target if isinstance(target, tuple) else () if target is None else (target,)
-    records = sdf_records(_sd_lines(where), where, wanted)
-    return Records(where, "smiles", records, target, reading.level, reading.n_jobs)
+        if reading.target is not None and reading.target not in header:  # in another record, perhaps
+            header = list(cells())
+        chosen = choose_targets(header, where, reading.target, targets, cells, reading.not_targets)
+    records = sdf_records(_sd_lines(where), where, chosen)
+    return Records(where, "smiles", records, chosen, reading.level, reading.n_jobs)
 
 
 def sdf_columns(where: str) -> dict[str, list[object]]:
@@ -581,8 +571,12 @@ def sdf_records(lines: Lines, name: str, wanted: tuple[str, ...] = ()) -> Iterat
     chem = import_extra("rdkit.Chem", "chem")
     logs = import_extra("rdkit.rdBase", "chem").BlockLogs
     for row, (line, text) in enumerate(_blocks_of(lines)):
-        with logs():  # the reason kept with the record says all that RDKit would have logged
-            smiles, error = _smiles_of(chem, text)
+        smiles = error = ""
+        try:
+            with logs():  # the reason kept with the record says all that RDKit would have logged
+                smiles = _smiles_of(chem, text)
+        except (RuntimeError, ValueError, OSError, IndexError) as problem:
+            error = first_line(problem)
         properties = properties_in(text) if wanted else {}
         title = text.partition("\n")[0].strip() or (f"{name}#{row}" if name else "")
         yield Record(row, line, smiles, title, tuple(properties.get(each) for each in wanted), error)
@@ -610,29 +604,24 @@ def _blocks_of(numbered: Lines) -> Iterator[tuple[int, str]]:
         yield start, "".join(lines)
 
 
-def _smiles_of(chem: Any, text: str) -> tuple[str, str]:  # noqa: ANN401
-    """Return the SMILES of a record, or the problem with it."""
+def _smiles_of(chem: Any, text: str) -> str:  # noqa: ANN401
+    """Return the SMILES of a record, or raise an error that says why there is none."""
     if len(text) > _MAX_RECORD:
-        return "", f"the record has more than {_MAX_RECORD:,} characters"
-    supplier = chem.SDMolSupplier()
-    try:
-        supplier.SetData(text, sanitize=False, removeHs=False)
-        molecule = supplier[0] if len(supplier) else None
-        if molecule is None:
-            return "", "the record is not a valid mol block"
-        n_rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + 1
-        if molecule.GetNumAtoms() > _MAX_ATOMS or n_rings > _MAX_RINGS:
-            size = f"{molecule.GetNumAtoms():,} atoms and about {max(n_rings, 0):,} rings"
-            return "", f"it has {size}; the limits are {_MAX_ATOMS:,} and {_MAX_RINGS:,}"
-        problems = chem.DetectChemistryProblems(molecule)
-        supplier.SetData(text)  # hydrogens and stereo as RDKit sees them by default
-        molecule = None if problems else supplier[0]
-        if molecule is None:  # sanitising can fail without a problem that was detected
-            return "", problems[0].Message().strip() if problems else "RDKit cannot sanitise it"
-        smiles = chem.MolToSmiles(molecule)
-    except (RuntimeError, ValueError, OSError, IndexError) as error:
-        return "", f"RDKit cannot read the record ({first_line(error)})"
-    return smiles, "" if smiles else "the record holds no atoms"
+        raise ValueError(f"the record has more than {_MAX_RECORD:,} characters")
+    molecule = chem.MolFromMolBlock(text, sanitize=False, removeHs=False)
+    if molecule is None:
+        raise ValueError("the record is not a valid mol block")
+    n_rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + 1
+    if molecule.GetNumAtoms() > _MAX_ATOMS or n_rings > _MAX_RINGS:
+        size = f"{molecule.GetNumAtoms():,} atoms and about {max(n_rings, 0):,} rings"
+        raise ValueError(f"it has {size}; the limits are {_MAX_ATOMS:,} and {_MAX_RINGS:,}")
+    for problem in chem.DetectChemistryProblems(molecule):
+        raise ValueError(problem.Message().strip())
+    molecule = chem.MolFromMolBlock(text)  # hydrogens and stereo as RDKit sees them by default
+    smiles: str = "" if molecule is None else chem.MolToSmiles(molecule)
+    if not smiles:
+        raise ValueError("the record holds no atoms, or RDKit cannot sanitise it")
+    return smiles
 
 
 def properties_in(text: str) -> dict[str, str]:

@@ -261,7 +261,7 @@ def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOpt
             return read_records(records, name, reading.on_error)
         # RDKit decides what can be read, so the result of one version is not used for another.
         version = import_extra("rdkit", "chem").__version__
-        options = (what, reading.smiles_column, records.target, reading.on_error, version, reading.level)
+        options = (what, reading.smiles_column, records.targets, reading.on_error, version, reading.level)
         key = repr(("molecules", *options))
         return replace(parsed(path, key, lambda: read_records(records, name, reading.on_error)), name=name)
 
@@ -281,7 +281,7 @@ def _picked(found: Source, place: Place, number: int) -> Source:
         record = next(rows, None)
         if record is None:
             raise out_of_range(n_before)
-        single = replace(found.records, records=[record], target=None, single=True)
+        single = replace(found.records, records=[record], targets=(), single=True)
         return Source(found.name, lambda: read_records(single, _stem(place.where), "fail"))
 
     def read() -> Dataset:
@@ -323,7 +323,7 @@ def _records_in_memory(source: object, reading: ReadOptions, targets: Targets) -
         Record(row, None, text, text, error="" if isinstance(text, str) else f"{shown(text)} is not text")
         for row, text in enumerate(listed)
     )
-    return Records("the list", kind, records, None, reading.level, reading.n_jobs)  # type: ignore[arg-type]
+    return Records("the list", kind, records, (), reading.level, reading.n_jobs)  # type: ignore[arg-type]
 
 
 def place_in(source: str | Path, reading: ReadOptions) -> Place:

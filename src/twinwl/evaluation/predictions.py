@@ -303,8 +303,7 @@ def truths_of(
         return {}
     names = tuple(name for name in model.tasks_ if name in columns)
     if target != ALL:
-        named = named_targets(target, list(columns), data.name)
-        names = (named,) if isinstance(named, str) else named
+        names = named_targets(target, list(columns), data.name)
     elif not names:
         listing = ", ".join(map(repr, model.tasks_))
         raise TwinWLError(
