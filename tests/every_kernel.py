@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import twinwl as tw
-from twinwl.corpus import shards
 from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import inner_colours
 from twinwl.models.similarity import NearGraphs
@@ -79,10 +78,6 @@ def tour(folder):
     out.append(refine(plain, 2, n_threads=2).colours.tolist())
     out.append(refine(plain, 1, initial="ring").colours.tolist())
     out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())
-    ends, codes, counts = np.empty(60, np.int32), np.empty(30, np.int32), np.zeros(12, np.int64)
-    arrays = (labelled.graph_ptr, labelled.indptr, labelled.indices, labelled.edge_labels)
-    shards._edges_once(*arrays, False, ends, codes, counts)  # noqa: FBT003
-    out.append([ends.tolist(), codes.tolist(), counts.tolist()])
     out += large(long)
     out.append(rooted_subgraphs(plain, 2).indices.tolist())
     out.append(tw.graph_hashes(plain, readout="degrees"))

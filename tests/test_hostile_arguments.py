@@ -97,7 +97,6 @@ GOOD = {
     "Corpus(folder)": lambda: tw.Corpus(a_corpus()).folder,
     "compared_with(other)": lambda: tw.evaluate(Guess(), (GRAPHS, CLASSES), n_folds=2),
     "other": lambda: tw.Corpus(a_corpus()),
-    "random_rows(n)": lambda: 1,
     "dedup(output)": lambda: "distinct",
     "hash(output)": lambda: "hashes",
     "features(output)": lambda: "features",

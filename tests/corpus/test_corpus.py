@@ -64,7 +64,7 @@ def test_a_job_of_a_few_seconds_starts_no_process_unless_it_is_told_to(small, tm
     small.dedup(tmp_path / "here")
     with pytest.raises(StartError):
         small.dedup(tmp_path / "there", workers=2)
-    monkeypatch.setattr("twinwl.corpus.jobs._SECONDS_HERE", 0.0)
+    monkeypatch.setattr("twinwl.corpus.jobs._ROWS_HERE", 0)
     with pytest.raises(StartError):
         small.dedup(tmp_path / "elsewhere")
 

@@ -13,14 +13,14 @@ So a million copies of a graph are one entry per shard, and the result does not 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import Int64, UInt64
-from twinwl.corpus.jobs import Job, Running, Task
+from twinwl.corpus.jobs import Job, Running, Task, part_task
 from twinwl.corpus.shards import (
     KEYS,
     OWN_COLUMNS,
@@ -45,11 +45,10 @@ BYTES_PER_ENTRY = 200  # of a range: the arrays of an entry, a copy in order, an
 _BYTES_OF_PROCESS = 350 << 20  # Python, its libraries, and one shard
 _CHECKED = 64  # graphs of each shard whose keys are computed again
 _END = 1 << 64
+_NO_ROW = np.iinfo(np.int64).max
 
 
-def group_keys(
-    job: Job, parts: Sequence[Part], split: int | None = None
-) -> tuple[list[str], list[dict[str, Any]]]:
+def group_keys(job: Job, parts: Sequence[Part], split: int = 0) -> tuple[list[str], list[dict[str, Any]]]:
     """Run the first two stages; return the files that `groups_of` reads, and the counts of each range.
 
     Parameters
@@ -59,26 +58,28 @@ def group_keys(
     parts
         Shards, in the order of their rows.
     split
-        None: a row gets the first row of its group. Else rows before this one get the first row of their
-        group from it on, and those of groups without such a row nothing.
+        As in `group_range`.
     """
-    digest = digest_of(*(part.digest for part in parts), str(split))
-    files = [job.work(f"sorted-{place:05}.npy") for place in range(len(parts))]
-    tasks = [
-        Task(file.name, part.digest, (part, str(file)), part.stop - part.first, file)
-        for part, file in zip(parts, files)
-    ]
-    entries = job.run("sort", sort_keys, tasks, (), 3)
-    tasks = range_tasks(job, "groups", digest, files, sum(entry["entries"] for entry in entries))
-    paths = [str(file) for file in files]
-    return [str(task.output) for task in tasks], job.run("group", group_range, tasks, (paths, split), 1)
+    digest = digest_of(*(part.digest for part in parts), str(split or None))
+    paths, n_entries = sorted_entries(job, "sort", sort_keys, parts)
+    tasks = range_tasks(job, "groups", digest, paths, n_entries)
+    return [str(task.output) for task in tasks], job.run("group", group_range, tasks, (paths, split))
 
 
-def range_tasks(job: Job, name: str, digest: str, files: Sequence[Path], n_entries: int) -> list[Task]:
+def sorted_entries(
+    job: Job, stage: str, function: Callable[..., dict[str, Any]], parts: Sequence[Part], *shared: object
+) -> tuple[list[str], int]:
+    """Run a stage that writes the sorted entries of each shard; return the files and how many these are."""
+    files = [job.work(f"{stage}-{place:05}.npy") for place in range(len(parts))]
+    entries = job.run(stage, function, list(map(part_task, parts, files)), shared)
+    return [str(file) for file in files], sum(entry["entries"] for entry in entries)
+
+
+def range_tasks(job: Job, name: str, digest: str, paths: Sequence[str], n_entries: int) -> list[Task]:
     """Return one task for each range of keys, such that the entries of a range fit into memory."""
     most = max(1, (int(job.running.memory) - _BYTES_OF_PROCESS) // BYTES_PER_ENTRY)
     tasks = []
-    for low, high, count in ranges_of([str(file) for file in files], n_entries, most):
+    for low, high, count in ranges_of(paths, n_entries, most):
         out = job.work(f"{name}-{low:016x}-{high - 1:016x}.npy")
         tasks.append(Task(out.name, digest, (low, high, str(out)), count, out))
     return tasks
@@ -153,42 +154,32 @@ def slices_of(paths: Sequence[str], low: int, high: int) -> list[UInt64]:
     return slices
 
 
-def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int | None) -> dict[str, Any]:
-    """Group the entries of a range; write row, partner and number of copies, shape (3, n), by row."""
+def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int) -> dict[str, Any]:
+    """Group the entries of a range; write row, partner and number of copies, shape (3, n), by row.
+
+    The partner of a row is the first row of its group from ``split`` on, counted from there; rows without one
+    are not written. Rows before ``split`` and from it on are those of two corpora; if it is 0 there is one.
+    """
     joined = np.concatenate(slices_of(paths, low, high), axis=1)
-    order, starts, lengths = _runs(joined[:2].T)  # stable: within a run, entries stay in the order of rows
+    order, starts, lengths = _runs(joined[:2].T)
     rows, counts = joined[2:, order].view(np.int64)
     del joined, order
-    group = np.repeat(np.arange(len(starts)), lengths)
-    if split is None:
-        totals = np.add.reduceat(counts, starts) if len(starts) else np.empty(0, np.int64)
-        found = np.stack([rows, rows[starts][group], totals[group]])
-        noted = {"groups": len(starts), "largest": int(totals.max(initial=0))}
-    else:
-        found, noted = _across(rows, counts, group, len(starts), split)
-    save_array(out, found[:, np.argsort(found[0])])
-    return noted
-
-
-def _across(
-    rows: Int64, counts: Int64, group: Int64, n_groups: int, split: int
-) -> tuple[Int64, dict[str, Any]]:
-    """Match entries before ``split`` with those from there on; count groups and rows in common."""
     there = rows >= split
-    first = np.full(n_groups, -1, np.int64)
-    first[group[there][::-1]] = rows[there][::-1] - split  # the last that is written is the first row
-    n_there = np.bincount(group[there], counts[there], minlength=n_groups).astype(np.int64)
-    n_here = np.bincount(group[~there], counts[~there], minlength=n_groups).astype(np.int64)
+    first = np.minimum.reduceat(np.where(there, rows - split, _NO_ROW), starts)
+    n_here, n_there = (np.add.reduceat(np.where(side, counts, 0), starts) for side in (~there, there))
+    found = np.stack([rows, *np.repeat([first, n_there], lengths, axis=1)])
+    found = found[:, found[1] < _NO_ROW]
+    save_array(out, found[:, np.argsort(found[0])])
     both = (n_here > 0) & (n_there > 0)
-    kept = ~there & both[group]
-    noted = {
+    return {
+        "groups": len(starts),
+        "largest": int(n_there.max(initial=0)),
         "distinct": int(np.count_nonzero(n_here)),
         "other_distinct": int(np.count_nonzero(n_there)),
         "shared": int(np.count_nonzero(both)),
         "graphs_shared": int(n_here[both].sum()),
         "other_graphs_shared": int(n_there[both].sum()),
     }
-    return np.stack([rows[kept], first[group[kept]], n_there[group[kept]]]), noted
 
 
 def groups_of(part: Part, keys: UInt64, grouped: Sequence[str]) -> tuple[Int64, Int64]:
@@ -242,7 +233,7 @@ def dedup_corpus(corpus: Corpus, output: Path, running: Running) -> None:
         parts = corpus.parts()
         grouped, counts = group_keys(job, parts)
         groups = str(job.subfolder("groups"))
-        entries = job.run_shards(gather_groups, parts, (groups, grouped), 5)
+        entries = job.run_shards(gather_groups, parts, (groups, grouped))
         for entry, before in zip(entries, corpus.manifest["shards"]):
             entry |= {name: before[name] for name in ("source", "first_row", "node_labels", "edge_labels")}
         job.finish(
@@ -286,7 +277,7 @@ def overlap_of(first: Corpus, second: Corpus, output: Path | None, running: Runn
         if job.finished is None:
             grouped, counts = group_keys(job, parts, split)
             sums = {name: sum(entry[name] for entry in counts) for name in Overlap._fields[2:]}
-            entries = job.run_shards(gather_overlap, ours, (grouped,), 2)
+            entries = job.run_shards(gather_overlap, ours, (grouped,))
             job.finish(entries, overlap={"graphs": split, "other_graphs": len(second), **sums})
         else:
             job.finish(job.finished["shards"])

@@ -5,7 +5,6 @@ To build one, input files are parsed once, piece by piece, into shards.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
@@ -33,10 +32,9 @@ from twinwl.corpus.pieces import (
     Source,
     edge_columns_of,
     find_sources,
-    header_of,
-    parquet_file,
     pieces_of,
     shard_of,
+    types_in,
     unpack,
 )
 from twinwl.corpus.shards import (
@@ -48,15 +46,14 @@ from twinwl.corpus.shards import (
     free_name,
     graphs_in,
     labels_in,
-    read_shard,
+    rows_in,
     summary_of,
-    types_of,
     vocabularies_of,
     write_shard,
 )
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.formats import ROW_KINDS, open_file, smiles_column_of
-from twinwl.datasets.records import choose_smiles
+from twinwl.datasets.formats import ROW_KINDS, numbered_lines, smiles_column_of
+from twinwl.datasets.records import choose_smiles, graph6_records
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, setting, shown
 from twinwl.files.model_files import to_json
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -91,14 +88,13 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
             unpack(source, job.work(f"input-{place:05}")) if source.name.lower().endswith(".gz") else source
             for place, source in enumerate(sources)
         ]
-        job.subfolder("shards")
         job.subfolder("errors")
         tasks: list[Task] = []
         for source in ready:
             try:
                 for piece in pieces_of(source, wanted["rows_per_shard"]):
                     name = f"part-{len(tasks):05}.parquet"
-                    output = folder / "shards" / name
+                    output = job.subfolder("shards") / name
                     tasks.append(Task(name, piece.digest, (piece, name, str(folder)), piece.n_rows, output))
             except GraphInputError as error:
                 named = str(error) if source.name in str(error) else f"{source.name}, {error}"
@@ -110,8 +106,7 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
                 f"{folder} has {len(job.finished['shards'])} shards, these inputs make {len(tasks)}; give "
                 f"another folder, or start again with {setting(fresh=True)}"
             )
-        microseconds = 250 if settings["kind"] == "molecules" else 20
-        entries = job.run("build", build_piece, tasks, (settings,), microseconds)
+        entries = job.run("build", build_piece, tasks, (settings,))
         if not any(entry["rows"] for entry in entries):
             reason = entries[0].get("first_error", "")
             raise GraphInputError(f"{sources[0].name}: none of its rows can be used; the first: {reason}")
@@ -141,87 +136,49 @@ def build_piece(piece: Piece, name: str, folder: str, settings: Mapping[str, Any
 
 def settings_for(sources: Sequence[Source], wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return all that shards depend on besides the rows: the same for all files, or an error."""
-    found: dict[str, Any] | None = None
-    for source in sources:
+    found = _settings_of(sources[0], wanted)
+    for source in sources[1:]:
         here = _settings_of(source, wanted)
-        if found is not None and here != found:
+        if here != found:
             name = next(name for name in found if here.get(name) != found[name])
             raise GraphInputError(
                 f"{source.name} differs from {sources[0].name} in {name.replace('_', ' ')} "
                 f"({here.get(name)} against {found[name]}); build a corpus of each"
             )
-        found = found or here
     # Named only where they are dropped: corpora of earlier versions can then be continued.
     dropped = {} if wanted["edge_labels"] else {"edge_labels": False}
-    return {**(found or {}), "rows_per_shard": wanted["rows_per_shard"], **dropped}
+    return {**found, "rows_per_shard": wanted["rows_per_shard"], **dropped}
 
 
 def _settings_of(source: Source, wanted: Mapping[str, Any]) -> dict[str, Any]:
     settings: dict[str, Any] = {"kind": "molecules", "atoms": wanted["atoms"] or "constitution"}
     settings |= {"directed": False, "smiles_column": None, "id_column": None, "columns": {}, "types": {}}
     if source.kind == "graph6":
-        return {**settings, "kind": "graph6", "atoms": None, "directed": _is_directed(source)}
-    if source.kind == "parquet":
-        with parquet_file(source) as file:
-            types = types_of(file.schema_arrow)
-            if b"twinwl" in (file.schema_arrow.metadata or {}):
-                raise GraphInputError(
-                    f"{source.name} is a shard of a corpus; open that with tw.Corpus, or copy its inputs"
-                )
-        is_edges = wanted["edges_column"] is not None or (
-            wanted["smiles_column"] is None and smiles_column_of(list(types)) is None
-        )
-        if is_edges:
-            chosen = edge_columns_of(types, wanted["edges_column"], source.name)
-            settings |= {"kind": "edges", "atoms": None, "directed": wanted["directed"], **chosen}
-            others = [name for name in types if name not in chosen.values()]
-            return _with_columns(settings, source, wanted, others, types)
+        first = next(graph6_records(numbered_lines(source.path), ""), None)
+        is_directed = first is not None and first.text.startswith("&")
+        return {**settings, "kind": "graph6", "atoms": None, "directed": is_directed}
+    listed = types_in(source)
+    types, chosen = dict(listed), {}
+    names = [name for name, _ in listed]
+    if wanted["edges_column"] is not None or (
+        source.kind == "parquet" and wanted["smiles_column"] is None and smiles_column_of(names) is None
+    ):
+        chosen = edge_columns_of(types, wanted["edges_column"], source.name)
+        settings |= {"kind": "edges", "atoms": None, "directed": wanted["directed"], **chosen}
     else:
-        types = dict.fromkeys(header_of(source), "string")
-    import_extra("rdkit.Chem", "chem")
-    if source.kind in {"table", "parquet"}:
-        header = list(types) if source.kind == "parquet" else header_of(source)
-        column = choose_smiles(header, source.name, wanted["smiles_column"])
-        return _with_columns({**settings, "smiles_column": column}, source, wanted, header, types)
-    if source.kind == "sdf":
-        names = ["smiles", *(name for name in types if name != "smiles")]
-        return _with_columns(settings, source, wanted, names, {"smiles": "string", **types})
-    return settings
-
-
-def _with_columns(
-    settings: dict[str, Any],
-    source: Source,
-    wanted: Mapping[str, Any],
-    names: Sequence[str],
-    types: Mapping[str, str],
-) -> dict[str, Any]:
-    """Add the columns to keep, under names that are not taken, and the one with the ids."""
-    chosen = wanted["id_column"]
-    if chosen is None:
-        chosen = next((name for name in names if name.lower() == "id"), None)
-    elif chosen not in types:
-        raise GraphInputError(f"{source.name}: id_column: got {chosen!r}; {nearest(chosen, types)}")
+        import_extra("rdkit.Chem", "chem")
+        if source.kind in {"table", "parquet"}:
+            settings["smiles_column"] = choose_smiles(names, source.name, wanted["smiles_column"])
+    given = wanted["id_column"]
+    if given is not None and given not in types:
+        raise GraphInputError(f"{source.name}: id_column: got {given!r}; {nearest(given, types)}")
+    settings["id_column"] = given or next((name for name in types if name.lower() == "id"), None)
     columns: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        if name == chosen or not name:
-            continue
-        columns[name] = free_name(name, {*OWN_COLUMNS, *columns.values()})
+    for name in types:
+        if name and name not in {settings["id_column"], *chosen.values()}:
+            columns[name] = free_name(name, {*OWN_COLUMNS, *columns.values()})
     kept = {new: types[old] for old, new in columns.items()}
-    return {**settings, "id_column": chosen, "columns": columns, "types": kept}
-
-
-def _is_directed(source: Source) -> bool:
-    """Tell from its first line whether a file holds digraph6."""
-    with open_file(Path(source.path)) as stream:
-        for line in stream:
-            text = line.strip().removeprefix(b"\xef\xbb\xbf").removeprefix(b">>digraph6<<")
-            if text:
-                try:
-                    return GraphBatch.from_graph6([text]).directed
-                except GraphInputError:
-                    return text.startswith(b"&")
-    return False
+    return {**settings, "columns": columns, "types": kept}
 
 
 Estimator = TypeVar("Estimator")
@@ -270,13 +227,13 @@ class Corpus:
 
     def __iter__(self) -> Iterator[GraphBatch]:
         for path, table in self._read():
-            yield self._graphs(path, table)
+            yield graphs_in(table, path, self.atoms)
 
-    def _read(self) -> Iterator[tuple[str, Any]]:
-        """Yield the path and the table of each shard that has graphs."""
+    def _read(self, rows: Int64 | None = None) -> Iterator[tuple[str, Any]]:
+        """Yield the path of each shard that has graphs, or some of the ``rows``, and a table of these."""
         for part in self.parts():
-            table = read_shard(part)
-            if table.num_rows:
+            table = rows_in(part, rows)
+            if table is not None:
                 yield part.path, table
 
     def parts(self, first: int = 0) -> list[Part]:
@@ -334,22 +291,12 @@ class Corpus:
         Dataset
             The graphs; ``rows`` has their numbers.
         """
-        return self._dataset(self.random_rows(n, random_state))
-
-    def random_rows(self, n: int, random_state: object = 0) -> Int64:
-        """Return the row numbers of `sample`.
-
-        Returns
-        -------
-        array of int64
-            Increasing numbers of graphs.
-        """
         n = checked("n", n, integer(0, _MOST_SHOWN))
         seed = checked("random_state", random_state, *RANDOM_STATE)
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31)
         rows = np.random.default_rng(seed).choice(len(self), min(n, len(self)), replace=False, shuffle=False)
-        return np.sort(rows).astype(np.int64)
+        return self._dataset(np.sort(rows))
 
     def table(self, rows: object) -> Any:  # noqa: ANN401
         """Return rows of the corpus as an Arrow table.
@@ -364,9 +311,15 @@ class Corpus:
         pyarrow.Table
             All columns of the shards. Node and edge labels are codes that each shard numbers for itself.
         """
-        tables = [table for _, table in self._tables(_increasing(rows, len(self)))]
-        if not tables:
-            return next(self._read())[1].slice(0, 0)
+        found = foreign_array("rows", rows)
+        if found.ndim != 1 or found.dtype.kind not in "iu":
+            raise TwinWLError(f"rows: got {shown(rows)}, expected an array of row numbers")
+        found = found.astype(np.int64)
+        if (np.diff(found, prepend=-1, append=len(self)) <= 0).any():
+            raise TwinWLError(
+                f"rows: got {shown(rows)}, expected increasing numbers from 0 to {len(self) - 1:,}"
+            )
+        tables = [table for _, table in self._read(found)] or [next(self._read())[1].slice(0, 0)]
         return arrow().concat_tables([table.replace_schema_metadata(None) for table in tables])
 
     def hashes(self) -> Iterator[tuple[str, str]]:
@@ -405,15 +358,12 @@ class Corpus:
             )
             for name in ("node_labels", "edge_labels")
         }
-        read = (
-            len(self) + self.manifest["errors"]
-            if self.manifest["job"] == "build"
-            else self.manifest["graphs"]
-        )
+        made_by = self.manifest["job"]
+        n_read = self.manifest["graphs"] if made_by == "dedup" else len(self) + self.manifest["errors"]
         seconds = self.manifest["seconds"]
         return {
             "folder": str(self.folder),
-            "made_by": self.manifest["job"],
+            "made_by": made_by,
             "graphs": len(self),
             "errors": self.manifest["errors"],
             "shards": len(shards),
@@ -427,25 +377,16 @@ class Corpus:
                 name: value for name, value in self.manifest["settings"].items() if value is not None
             },
             "seconds": seconds,
-            "rows_per_second": round(read / seconds, 1) if seconds else None,
+            "rows_per_second": round(n_read / seconds, 1) if seconds else None,
         }
 
-    def _tables(self, rows: Int64) -> Iterator[tuple[str, Any]]:
-        for part in self.parts():
-            here = rows[np.searchsorted(rows, part.first) : np.searchsorted(rows, part.stop)]
-            if len(here):
-                yield part.path, read_shard(part).take(arrow().array(here - part.first))
-
-    def _graphs(self, path: str, table: Any) -> GraphBatch:  # noqa: ANN401
-        return graphs_in(table, path, self.atoms)
-
     def _dataset(self, rows: Int64) -> Dataset:
-        parts = list(self._tables(rows))
+        parts = list(self._read(rows))
         if not parts:
             raise TwinWLError("n: got no graph to show, expected at least one")
-        graphs = concatenate([self._graphs(path, table) for path, table in parts])
-        names = itertools.chain.from_iterable(table.column("id").to_pylist() for _, table in parts)
-        return Dataset(self.folder.name or "corpus", graphs, names=tuple(names), rows=rows)
+        graphs = concatenate([graphs_in(table, path, self.atoms) for path, table in parts])
+        names = tuple(name for _, table in parts for name in table.column("id").to_pylist())
+        return Dataset(self.folder.name or "corpus", graphs, names=names, rows=rows)
 
     @classmethod
     def build(
@@ -687,13 +628,3 @@ class Corpus:
 
         files = checked("model", model, PATH), checked("output", output, PATH)
         return predict_corpus(self, *files, Running(**running), proba=checked("proba", proba, FLAG))
-
-
-def _increasing(rows: object, n: int) -> Int64:
-    found = foreign_array("rows", rows)
-    if found.ndim != 1 or found.dtype.kind not in "iu":
-        raise TwinWLError(f"rows: got {shown(rows)}, expected an array of row numbers")
-    found = found.astype(np.int64)
-    if len(found) and (found[0] < 0 or found[-1] >= n or (np.diff(found) <= 0).any()):
-        raise TwinWLError(f"rows: got {shown(rows)}, expected increasing numbers from 0 to {n - 1:,}")
-    return found

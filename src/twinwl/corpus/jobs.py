@@ -15,13 +15,13 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypedDict
+from typing import IO, Any, NamedTuple, Self, TypeAlias, TypedDict
 
-from twinwl.arguments import FLAG, Constraint, checked, integer
-from twinwl.corpus.shards import OWN_TYPES, Part
+from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer, number, one_of
+from twinwl.corpus.shards import OWN_TYPES, Part, digest_of
 from twinwl.engines import Engine, engine_of
 from twinwl.errors import (
     GraphInputError,
@@ -50,8 +50,11 @@ VOCABULARY = "vocabulary.twinwl"
 WORK = "work"
 """Folder within that of a job for files that are needed only while it runs."""
 
+Entry: TypeAlias = dict[str, Any]
+"""What is recorded of a task that is done."""
+
 _LEAST_MEMORY = 1 << 29
-_SECONDS_HERE = 3.0  # starting processes takes that long, until they have loaded libraries and kernels
+_ROWS_HERE = 30_000  # fewer take no longer than processes need to load libraries and kernels
 _UNITS = {"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
 _UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
@@ -146,7 +149,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise TwinWLError(f"{folder}: {what}; make one with twinwl corpus build") from error
     except OSError as error:
         raise TwinWLError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise TwinWLError(
             f"{path}: not the manifest of a corpus, or damaged ({first_line(error)}); build it in another "
             "folder"
@@ -154,27 +157,42 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-_COUNTS = ("rows", "errors", "nodes", "edges")
+def _text(pattern: str, expected: str) -> Constraint:
+    def accept(value: str) -> str:
+        if not re.fullmatch(pattern, value, re.ASCII):
+            raise ValueError
+        return value
+
+    return Constraint(expected, accept)
+
+
 _MOST = 1 << 53
-_LISTS = ("shards", "node_labels", "edge_labels")
-_TEXTS = {
+_COUNT = integer(0, _MOST)
+_COUNTS = ("rows", "errors", "nodes", "edges")
+_DIGEST = _text("[0-9a-f]{32}", "32 hexadecimal digits")
+# The fields of a manifest that are no counts.
+_FIELDS = {
     # A name cannot lead out of the folder.
-    "name": (r"\w[\w.-]{0,99}", "the name of a file, without a folder"),
-    "input": ("[0-9a-f]{32}", "32 hexadecimal digits"),
-    "digest": ("[0-9a-f]{32}", "32 hexadecimal digits"),
-    "format": (re.escape(FORMAT), repr(FORMAT)),
-    "job": ("build|dedup|overlap|features|predict|hash", "the name of a job"),
-    "source": (r"[^\ud800-\udfff]*", "the name of a file"),
+    "name": _text(r"\w[\w.-]{0,99}", "the name of a file, without a folder"),
+    "input": _DIGEST,
+    "digest": _DIGEST,
+    "format": one_of(FORMAT),
+    "job": one_of("build", "dedup", "overlap", "features", "predict", "hash"),
+    "source": _text(r"[^\ud800-\udfff]*", "the name of a file"),
+    "seconds": number(0, _MOST),
+    **dict.fromkeys(("shards", "node_labels", "edge_labels"), instance(list)),
+    **dict.fromkeys(("settings", "columns"), instance(dict)),
 }
 
 
 def _check_manifest(found: dict[str, Any]) -> None:
-    _check_fields("", found, ("format", "job", "seconds", "shards"))
+    _check_fields("", found, ("format", "job", "seconds", "shards", "settings"))
+    checked("atoms", found["settings"].get("atoms"), NAME, None)
     has_graphs = found["job"] in OF_GRAPHS
     of_shard = ["name", "input", "digest", "rows"]
     if has_graphs:
         more = ("graphs", "groups", "largest_group") if found["job"] == "dedup" else ()
-        _check_fields("", found, (*_COUNTS, *more))
+        _check_fields("", found, (*_COUNTS, *more, "columns"))
         of_shard += [*_COUNTS, "source", "first_row", "largest", "node_labels", "edge_labels"]
     for place, entry in enumerate(found["shards"]):
         _check_fields(f"shards[{place}]: ", entry, of_shard)
@@ -183,43 +201,13 @@ def _check_manifest(found: dict[str, Any]) -> None:
         raise TwinWLError(
             f"rows: got {found['rows']}, and {n_rows} in the shards; expected equal numbers above 0"
         )
-    settings = found.get("settings")
-    columns = found.get("columns")
-    if not isinstance(settings, dict) or not isinstance(settings.get("atoms", ""), str | None):
-        raise TwinWLError(f"settings: got {shown(settings)}, expected those of a job")
-    if has_graphs and (not isinstance(columns, dict) or not OWN_TYPES.items() <= columns.items()):
-        raise TwinWLError(f"columns: got {shown(columns)}, expected those of a shard")
+    if has_graphs and not OWN_TYPES.items() <= found["columns"].items():
+        raise TwinWLError(f"columns: got {shown(found['columns'])}, expected those of a shard")
 
 
 def _check_fields(where: str, found: Mapping[str, Any], names: Iterable[str]) -> None:
     for name in names:
-        value = found.get(name) if isinstance(found, dict) else None
-        if name in _TEXTS:
-            pattern, expected = _TEXTS[name]
-            sound = isinstance(value, str) and bool(re.fullmatch(pattern, value, re.ASCII))
-        elif name in _LISTS:
-            sound, expected = isinstance(value, list), "a list"
-        else:
-            kinds = int | float if name == "seconds" else int
-            sound, expected = isinstance(value, kinds) and 0 <= value <= _MOST, "a number of at least 0"
-        if not sound:
-            raise TwinWLError(f"{where}{name}: got {shown(value)}, expected {expected}")
-
-
-@contextlib.contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Keep other jobs out of a folder; the operating system ends the lock with the process."""
-    with contextlib.ExitStack() as held:
-        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be mixed up
-            stream = held.enter_context((folder / LOCK).open("ab"))
-            if fcntl is not None:
-                try:
-                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError as error:
-                    raise TwinWLError(
-                        f"{folder}: another job is writing to it; wait for its end, or give another folder"
-                    ) from error
-        yield
+        checked(f"{where}{name}", found.get(name), _FIELDS.get(name, _COUNT))
 
 
 def clear(folder: Path) -> None:
@@ -256,6 +244,12 @@ class Task(NamedTuple):
     output: Path
 
 
+def part_task(part: Part, output: Path, digest: str = "") -> Task:
+    """Return the task that reads a shard and writes a file; ``digest`` is of what else it reads."""
+    name = digest_of(part.digest, digest) if digest else part.digest
+    return Task(output.name, name, (part, str(output)), part.stop - part.first, output)
+
+
 class Job:
     """A job and its folder, which is created, or resumed where it was left; to be used in a ``with`` block.
 
@@ -280,7 +274,7 @@ class Job:
         self.folder, self.what, self.running = folder, what, running
         self.finished: dict[str, Any] | None = None
         self._header = json.loads(json.dumps({"format": FORMAT, "job": what, "settings": settings}))
-        self._done: dict[tuple[str, str], dict[str, Any]] = {}
+        self._done: dict[tuple[str, str], Entry] = {}
         self._start = time.perf_counter()
         self._engine: Engine | None = None
         self._held = contextlib.ExitStack()
@@ -294,7 +288,8 @@ class Job:
                 f"{self.folder} holds {shown(strangers[0])} and no corpus; give an empty or a new folder"
             )
         with contextlib.ExitStack() as held:
-            held.enter_context(alone_in(self.folder))
+            with contextlib.suppress(OSError):  # where nothing can be written, nothing can be mixed up
+                self._lock(held.enter_context((self.folder / LOCK).open("ab")))
             if self.running.fresh:
                 with errors_of_writing(self.folder):
                     clear(self.folder)
@@ -309,6 +304,16 @@ class Job:
 
     def __exit__(self, *error: object) -> None:
         self._held.close()
+
+    def _lock(self, stream: IO[bytes]) -> None:
+        """Keep other jobs out of the folder; the operating system ends the lock with the process."""
+        if fcntl is not None:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise TwinWLError(
+                    f"{self.folder}: another job is writing to it; wait for its end, or give another folder"
+                ) from error
 
     def _read_journal(self) -> None:
         """Read what is done, if anything; a last line that was cut off is dropped."""
@@ -381,28 +386,19 @@ class Job:
 
     def run_shards(
         self,
-        function: Callable[..., dict[str, Any]],
+        function: Callable[..., Entry],
         parts: Sequence[Part],
         shared: tuple[object, ...],
-        microseconds: int,
-        digest: Callable[[Part], str] = lambda part: part.digest,
-    ) -> list[dict[str, Any]]:
+        digest: str = "",
+    ) -> list[Entry]:
         """Run the last stage, in which ``function(part, output, *shared)`` writes one shard per shard."""
         output = self.subfolder("shards")
-        tasks = []
-        for part in parts:
-            path = output / Path(part.path).name
-            tasks.append(Task(path.name, digest(part), (part, str(path)), part.stop - part.first, path))
-        return self.run(self.what, function, tasks, shared, microseconds)
+        tasks = [part_task(part, output / Path(part.path).name, digest) for part in parts]
+        return self.run(self.what, function, tasks, shared)
 
     def run(
-        self,
-        stage: str,
-        function: Callable[..., dict[str, Any]],
-        tasks: Sequence[Task],
-        shared: tuple[object, ...] = (),
-        microseconds: int = 20,
-    ) -> list[dict[str, Any]]:
+        self, stage: str, function: Callable[..., Entry], tasks: Sequence[Task], shared: tuple[object, ...]
+    ) -> list[Entry]:
         """Run the tasks of a stage that are not yet done; return the result of each, in the order of tasks.
 
         A task whose input is bad does not stop the others: the first such error is raised at the end.
@@ -417,10 +413,8 @@ class Job:
             What to do.
         shared
             Further arguments, the same for all tasks.
-        microseconds
-            About how long a row takes: a stage of a few seconds needs no other processes.
         """
-        done: dict[str, dict[str, Any]] = {}
+        done: dict[str, Entry] = {}
         for task in tasks:
             entry = self._done.get((stage, task.name))
             if entry is not None and entry["input"] != task.digest:
@@ -431,33 +425,20 @@ class Job:
             if entry is not None and task.output.exists():
                 done[task.name] = entry
         left = [task for task in tasks if task.name not in done]
-        if left:
-            if self.finished is not None:
-                self._reopen()
-            self._run_left(stage, function, tasks, left, done, shared, microseconds)
-        return [done[task.name] for task in tasks]
-
-    def _run_left(
-        self,
-        stage: str,
-        function: Callable[..., dict[str, Any]],
-        tasks: Sequence[Task],
-        left: Sequence[Task],
-        done: dict[str, dict[str, Any]],
-        shared: tuple[object, ...],
-        microseconds: int,
-    ) -> None:
+        if left and self.finished is not None:
+            self._reopen()
+        if not left:
+            return [done[task.name] for task in tasks]
         failures: list[str] = []
         warnings: Counter[str] = Counter()
-        total, rows_left = (sum(task.rows for task in some) for some in (tasks, left))
-        rows_done = total - rows_left
+        total = sum(task.rows for task in tasks)
+        rows_before = rows_done = total - sum(task.rows for task in left)
         aside = sum(entry.get("errors", 0) for entry in done.values())
         began = time.perf_counter()
         title = stage if stage == self.what else f"{self.what}: {stage}"
         with ProgressBar(title, total, done=rows_done, show=self.running.progress) as bar:
-            engine = self._engine_for(left, microseconds)
             calls = [(function, task.arguments, shared) for task in left]
-            for number, (result, problem, messages) in engine.run(_guarded, calls):
+            for number, (result, problem, messages) in self._engine_for(left).run(_guarded, calls):
                 task = left[number]
                 warnings.update(messages)
                 if problem is not None:
@@ -466,33 +447,43 @@ class Job:
                 entry = {"name": task.name, "input": task.digest, **result}
                 self._record({"stage": stage, **entry, "seconds": self.seconds})
                 done[task.name] = entry
+                errors = entry.get("errors", 0)
                 rows_done += task.rows
-                aside += entry.get("errors", 0)
-                rate = (rows_done - total + rows_left) / max(time.perf_counter() - began, 1e-9)
+                aside += errors
+                rate = (rows_done - rows_before) / max(time.perf_counter() - began, 1e-9)
                 bar.reach(rows_done)
                 bar.note(f"{rate:,.0f}/s", *([f"{aside:,} set aside"] if aside else []))
-                if self.running.on_event is not None:
-                    event = {"event": "task", "stage": stage, "name": task.name, "rows": task.rows}
-                    event |= {"errors": entry.get("errors", 0), "done": rows_done, "total": total}
-                    event |= {"set_aside": aside, "rows_per_second": round(rate, 1)}
-                    event["seconds_left"] = round((total - rows_done) / rate, 1) if rate else None
-                    self.running.on_event(event)
+                event = {
+                    "event": "task",
+                    "stage": stage,
+                    "name": task.name,
+                    "rows": task.rows,
+                    "errors": errors,
+                }
+                event |= {"done": rows_done, "total": total, "set_aside": aside}
+                event["rows_per_second"] = round(rate, 1)
+                event["seconds_left"] = round((total - rows_done) / rate, 1) if rate else None
+                self._tell(event)
         _warn_once(warnings)
         if failures:
             more = f" ({len(failures) - 1} more shards failed)" if len(failures) > 1 else ""
             raise GraphInputError(f"{failures[0]}{more}; the rest is done and kept")
+        return [done[task.name] for task in tasks]
 
-    def _engine_for(self, tasks: Sequence[Task], microseconds: int) -> Engine:
+    def _engine_for(self, left: Sequence[Task]) -> Engine:
         """Return the engine of the job; a single task, or a few quick ones, need no other process."""
         running = self.running
         if self._engine is None:
-            seconds = sum(task.rows for task in tasks) * microseconds / 1e6
-            is_quick = running.workers is None and seconds < _SECONDS_HERE
-            if running.engine == "local" and (len(tasks) == 1 or is_quick):
+            is_quick = running.workers is None and sum(task.rows for task in left) < _ROWS_HERE
+            if running.engine == "local" and (len(left) == 1 or is_quick):
                 return engine_of("local", 1)
             engine = engine_of(running.engine, running.workers, running.address)
             self._engine = self._held.enter_context(engine)
         return self._engine
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        if self.running.on_event is not None:
+            self.running.on_event(event)
 
     def finish(self, shards: Sequence[Mapping[str, Any]], **more: object) -> dict[str, Any]:
         """Write the manifest and remove what was only needed on the way."""
@@ -504,14 +495,13 @@ class Job:
         shutil.rmtree(self.folder / WORK, ignore_errors=True)
         for temporary in self.folder.glob("*/.*.tmp"):  # of processes that were killed
             temporary.unlink(missing_ok=True)
-        if self.running.on_event is not None:
-            shown_fields = self.finished.keys() - {"shards", "format"}
-            self.running.on_event({"event": "done", **{name: self.finished[name] for name in shown_fields}})
+        told = {name: value for name, value in self.finished.items() if name not in {"shards", "format"}}
+        self._tell({"event": "done", **told})
         return self.finished
 
 
 def _guarded(
-    function: Callable[..., dict[str, Any]], arguments: tuple[object, ...], shared: tuple[object, ...]
+    function: Callable[..., Entry], arguments: tuple[object, ...], shared: tuple[object, ...]
 ) -> tuple[dict[str, Any], str | None, list[str]]:
     """Call a function; bad input is reported, all else is raised. Warnings come back as text."""
     with held_warnings() as messages:

@@ -22,8 +22,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from twinwl.arguments import Bool, Int64, UInt64, Values
-from twinwl.corpus.comparing import range_tasks, save_array, slices_of
-from twinwl.corpus.jobs import VOCABULARY, Job, Running, Task
+from twinwl.corpus.comparing import range_tasks, save_array, slices_of, sorted_entries
+from twinwl.corpus.jobs import VOCABULARY, Job, Running
 from twinwl.corpus.shards import (
     KEYS,
     OWN_COLUMNS,
@@ -36,6 +36,7 @@ from twinwl.corpus.shards import (
     opened,
     other_columns,
     read_shard,
+    rows_in,
     write_shard,
 )
 from twinwl.datasets.dataset import as_targets, known_cells
@@ -70,13 +71,13 @@ def features_of(
         path = output / VOCABULARY
         if job.finished is None or not path.exists():
             counts = _count(job, corpus, vectorizer)
-            graphs = concatenate(_graphs_at(parts, np.unique(counts.first)))
+            rows = np.unique(counts.first)
+            examples = [(rows_in(part, rows, OWN_COLUMNS), part.path) for part in parts]
+            graphs = concatenate([graphs_in(table, name) for table, name in examples if table is not None])
             save(freeze(vectorizer, counts, graphs), path, atoms=corpus.atoms)
         digest = digest_of(path.read_bytes())
         fitted = _vocabulary(str(path), digest)
-        entries = job.run_shards(
-            encode_shard, parts, (str(path), digest), 50, lambda part: digest_of(part.digest, digest)
-        )
+        entries = job.run_shards(encode_shard, parts, (str(path), digest), digest)
         n_entries = sum(entry["entries"] for entry in entries)
         job.finish(entries, rows=len(corpus), features=fitted.n_features_out_, entries=n_entries)
         return fitted
@@ -84,15 +85,9 @@ def features_of(
 
 def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCounts:
     """Run the first two stages; return the columns of enough graphs."""
-    parts = corpus.parts()
-    files = [job.work(f"counts-{place:05}.npy") for place in range(len(parts))]
-    tasks = [
-        Task(file.name, part.digest, (part, str(file)), part.stop - part.first, file)
-        for part, file in zip(parts, files)
-    ]
-    entries = job.run("count", count_shard, tasks, (vectorizer.settings,), 50)
-    tasks = range_tasks(job, "columns", corpus.digest, files, sum(entry["entries"] for entry in entries))
-    job.run("merge", merge_range, tasks, ([str(file) for file in files], vectorizer.min_df), 1)
+    paths, n_entries = sorted_entries(job, "count", count_shard, corpus.parts(), vectorizer.settings)
+    tasks = range_tasks(job, "columns", corpus.digest, paths, n_entries)
+    job.run("merge", merge_range, tasks, (paths, vectorizer.min_df))
     merged = [_unpacked(np.load(task.output)) for task in tasks]
     counts = ColumnCounts.merged(merged).frequent(int(vectorizer.min_df), vectorizer.max_features)
     if not len(counts.h):
@@ -132,17 +127,6 @@ def merge_range(low: int, high: int, out: str, paths: Sequence[str], min_df: int
     kept = counts.frequent(min_df)
     save_array(out, _packed(kept))
     return {"columns": len(counts.h), "kept": len(kept.h)}
-
-
-def _graphs_at(parts: Sequence[Part], rows: Int64) -> list[GraphBatch]:
-    """Return the graphs of some rows, rising, one batch per shard."""
-    batches = []
-    for part in parts:
-        here = rows[np.searchsorted(rows, part.first) : np.searchsorted(rows, part.stop)]
-        if len(here):
-            table = read_shard(part, OWN_COLUMNS).take(arrow().array(here - part.first))
-            batches.append(graphs_in(table, part.path))
-    return batches
 
 
 def encode_shard(part: Part, output: str, vocabulary: str, digest: str) -> dict[str, Any]:
@@ -329,7 +313,7 @@ def predict_corpus(corpus: Corpus, path: Path, output: Path, running: Running, *
     full = next(part for part in parts if part.stop > part.first)
     settings = {"model": digest, "proba": proba, "of": corpus.digest}
     with Job(output, "predict", settings, running) as job:
-        entries = job.run_shards(predict_shard, parts, (str(path), digest, proba, full), 100)
+        entries = job.run_shards(predict_shard, parts, (str(path), digest, proba, full))
         job.finish(entries, rows=len(corpus))
         return [output / "shards" / entry["name"] for entry in entries]
 

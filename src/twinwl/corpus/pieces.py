@@ -22,22 +22,33 @@ import functools
 import glob
 import io
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, PATH, Bool, Int64, checked, items, pointer, ranges
-from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in
-from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, open_file, place_of
-from twinwl.datasets.records import END, csv_table, sdf_columns, sdf_records
+from twinwl.arguments import PATH, Bool, Int64, checked, items, pointer, ranges
+from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in, types_of
+from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, open_file, place_of
+from twinwl.datasets.records import (
+    END,
+    Record,
+    Records,
+    Table,
+    convert,
+    csv_table,
+    graph6_records,
+    sdf_columns,
+    sdf_records,
+    smiles_records,
+    table_records,
+)
 from twinwl.errors import GraphInputError, TwinWLError, first_line, import_extra, nearest, shown
 from twinwl.files.storage import file_digest, written
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.building import PLAUSIBLE_NODES, build
+from twinwl.graphs.building import build, largest_ends
 from twinwl.graphs.labels import Coded, encode_labels
-from twinwl.graphs.molecules import read_smiles
 
 # A piece has at most so many rows, about so many bytes, and of a Parquet file so many values in its lists,
 # that a process which makes a shard of it stays within the least memory of a job, 512 MiB. They do not depend
@@ -46,7 +57,8 @@ ROWS = {"graph6": 1 << 16, "smiles": 1 << 14, "table": 1 << 14, "sdf": 1 << 12, 
 _BYTES = {"graph6": 1 << 19, "smiles": 1 << 22, "table": 1 << 24, "sdf": 1 << 25, "edges": 1 << 24}
 _VALUES = 1 << 21
 _BLOCK = 1 << 24
-_SEPARATORS = ",;\t"
+_FORMS: dict[str, Literal["smiles", "graph6"]] = {"molecules": "smiles", "graph6": "graph6"}
+_SMILES, _NAME = "smiles", ""  # columns that files of SMILES and SD files are given
 
 
 class Source(NamedTuple):
@@ -200,7 +212,7 @@ def _rows_of_table(stream: IO[bytes]) -> Iterator[tuple[int, int, bool | None]]:
     texts = lines()
     header = next(texts, "")
     yield stop, 2, None
-    reader = csv.reader(texts, delimiter=max(_SEPARATORS, key=header.count))
+    reader = csv.reader(texts, delimiter=max(SEPARATORS, key=header.count))
     try:
         for cells in reader:
             yield stop, reader.line_num + 2, any(cell.strip() for cell in cells)
@@ -208,13 +220,24 @@ def _rows_of_table(stream: IO[bytes]) -> Iterator[tuple[int, int, bool | None]]:
         raise GraphInputError(f"line {reader.line_num + 1}: {error}; correct that line") from error
 
 
-def header_of(source: Source) -> list[str]:
-    """Return the names of the columns of a text file that may be kept."""
+def types_in(source: Source) -> list[tuple[str, str]]:
+    """Return the name and the type of each column of a file that may be kept."""
+    names: list[str] = []
+    if source.kind == "parquet":
+        with parquet_file(source) as file:
+            schema = file.schema_arrow
+        if b"twinwl" in (schema.metadata or {}):
+            raise GraphInputError(
+                f"{source.name} is a shard of a corpus; open that with tw.Corpus, or copy its inputs"
+            )
+        return list(types_of(schema).items())
     if source.kind == "table":
         with open_file(Path(source.path)) as stream:
             text = stream.readline(MAX_LINE).decode("utf-8", "replace")
-        return csv_table(source.name, [text]).header
-    return [name for name in sdf_columns(source.path) if name != "title"] if source.kind == "sdf" else []
+        names = csv_table(source.name, [text]).header
+    elif source.kind == "sdf":
+        names = [_SMILES, *(name for name in sdf_columns(source.path) if name not in {"title", _SMILES})]
+    return [(name, "string") for name in names]
 
 
 def parquet_file(source: Source) -> Any:  # noqa: ANN401
@@ -266,27 +289,6 @@ def edge_columns_of(types: Mapping[str, str], given: str | None, name: str) -> d
     }
 
 
-class Rows(NamedTuple):
-    """Rows of a piece, before they are graphs.
-
-    Attributes
-    ----------
-    texts : list of str
-        SMILES, graph6, or what to show of a bad row.
-    ids : list or Arrow array, or None
-        Where one is missing, or None, the graph is named by file and row.
-    others : dict of lists or Arrow arrays
-        Columns to keep.
-    problems : dict
-        By place, why a row cannot be read, where that is already known.
-    """
-
-    texts: list[str | None]
-    ids: Any
-    others: dict[str, Any]
-    problems: dict[int, str]
-
-
 def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
     """Read a piece.
 
@@ -305,92 +307,113 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
     Raises
     ------
     GraphInputError
-        If the file has changed so much that it is no longer text, or has other columns.
+        If the file has changed so much that it has other columns.
     """
     pa = arrow()
-    if piece.source.kind == "parquet":
+    if settings["kind"] == "edges":
         table = _parquet_rows(piece)
-        columns = {name: table.column(name) for name in table.column_names}
-        rows = _rows_of_cells(columns, settings, table.num_rows, {})
+        texts: list[str | None] = [None] * table.num_rows
+        graphs, kept, problems = _read_all_but_bad(table, settings)
     else:
-        rows = _text_rows(piece, settings)
-    if settings["kind"] == "molecules":
-        graphs, kept = _read_molecules(rows, settings)
-    else:
-
-        def read(low: int, high: int) -> GraphBatch:
-            if settings["kind"] == "edges":
-                return _graphs_of_edges(table.slice(low, high - low), settings)
-            return _graphs_of_graph6(rows.texts[low:high], directed=settings["directed"])
-
-        graphs, kept = _read_all_but_bad(len(rows.texts), read, rows.problems, directed=settings["directed"])
+        records, table = _records_of(piece, settings)
+        texts = [record.text or None for record in records]
+        form = Records(piece.source.name, _FORMS[settings["kind"]], records, atoms=settings["atoms"])
+        graphs, usable, errors = convert(form, records)
+        kept = [record.row for record in usable]
+        problems = {error.row: error.reason for error in errors}
     if not settings.get("edge_labels", True):
         graphs = graphs.without_edge_labels()
-
-    def taken(cells: Any) -> Any:  # noqa: ANN401
-        array = pa.chunked_array([cells], pa.string()) if isinstance(cells, list) else cells
-        return array.take(pa.array(kept)).combine_chunks()
-
-    numbers = pa.array(piece.row + kept).cast(pa.string())
-    ids = pa.compute.binary_join_element_wise(pa.scalar(f"{piece.source.name}#"), numbers, "")
-    if rows.ids is not None:
-        given = taken(rows.ids).cast(pa.string())
-        blank = pa.compute.equal(pa.compute.utf8_trim_whitespace(given.fill_null("")), "")
-        ids = pa.compute.if_else(blank, ids, given)
-    bad = sorted(rows.problems)
-    errors = {
-        "file": pa.array([piece.source.name] * len(bad), pa.string()),
-        "row": pa.array([piece.row + place for place in bad], pa.int64()),
-        "reason": pa.array([rows.problems[place] for place in bad], pa.string()),
-        "text": pa.array([rows.texts[place] for place in bad], pa.string()),
+    rows = table.take(pa.array(kept, pa.int64())).combine_chunks()
+    ids = [f"{piece.source.name}#{piece.row + row}" for row in kept]
+    id_column = settings["id_column"] or _NAME
+    if id_column in rows.column_names:
+        given = rows.column(id_column).cast(pa.string()).to_pylist()
+        ids = [own if own and not own.isspace() else usual for own, usual in zip(given, ids)]
+    columns = {_SMILES: _SMILES} if piece.source.kind == "smiles" else settings["columns"]
+    others = {new: rows.column(old) for old, new in columns.items()}
+    noted = {
+        "file": pa.array([piece.source.name] * len(problems), pa.string()),
+        "row": pa.array([piece.row + row for row in problems], pa.int64()),
+        "reason": pa.array(problems.values(), pa.string()),
+        "text": pa.array([texts[row] for row in problems], pa.string()),
     }
-    return graph_table(graphs, ids, {name: taken(cells) for name, cells in rows.others.items()}), pa.table(
-        errors
-    )
+    return graph_table(graphs, pa.array(ids, pa.string()), others), pa.table(noted)
+
+
+def _records_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[list[Record], Any]:
+    """Return the records of a piece, and an Arrow table with a row for each and the columns to keep."""
+    name, _, kind = piece.source
+    smiles = settings["smiles_column"]
+    if kind == "parquet":
+        table = _parquet_rows(piece)
+        cells = table.column(smiles).to_pylist()
+        column = Table(name, [smiles], lambda _: ((None, [cell]) for cell in cells))
+        return list(table_records(column, smiles)), table
+    with open_file(Path(piece.source.path)) as stream:
+        header = stream.readline() if kind == "table" else b""
+        stream.seek(piece.start)
+        content = header + stream.read(piece.stop - piece.start)
+    # A byte that is not UTF-8 becomes the text "\\xff": a graph cannot be written so, but other cells can.
+    # StringIO ends lines at line feeds only, unlike splitlines().
+    lines = io.StringIO(content.decode("utf-8", "backslashreplace").removeprefix("\ufeff"))
+    numbered = enumerate(lines, piece.line)
+    filled = ((line, text.strip()) for line, text in numbered if not text.isspace())
+    wanted = tuple(filter(None, [*settings["columns"], settings["id_column"]]))
+    if kind == "table":
+        records = list(table_records(csv_table(name, lines), smiles, wanted))
+    elif kind == "sdf":
+        records = list(sdf_records(numbered, "", wanted))
+    elif kind == "smiles":
+        records = list(smiles_records(filled))
+    else:
+        directed = settings["directed"]
+        records = [_of_direction(record, directed=directed) for record in graph6_records(filled, "")]
+    columns = {
+        column: [record.cells[place] if record.cells else None for record in records]
+        for place, column in enumerate(wanted)
+    }
+    if kind in {"smiles", "sdf"}:
+        columns[_SMILES] = [record.text for record in records]
+        columns[_NAME] = [None if record.name == record.text else record.name for record in records]
+    pa = arrow()
+    return records, pa.table({column: pa.array(cells, pa.string()) for column, cells in columns.items()})
+
+
+def _of_direction(record: Record, *, directed: bool) -> Record:
+    """Mark a graph6 record that is not directed as the corpus is."""
+    if record.text.removeprefix(">>digraph6<<").startswith("&") == directed:
+        return record
+    here, there = ("un", "") if directed else ("", "un")
+    return record._replace(error=f"it is {here}directed, the corpus is {there}directed")
 
 
 def _read_all_but_bad(
-    n_rows: int, read: Callable[[int, int], GraphBatch], problems: dict[int, str], *, directed: bool
-) -> tuple[GraphBatch, Int64]:
-    """Read rows; where that fails, halves of them, down to the single rows that cannot be read.
+    table: Any,  # noqa: ANN401
+    settings: Mapping[str, Any],
+) -> tuple[GraphBatch, list[int], dict[int, str]]:
+    """Return the graphs of the rows of a table that have one, these rows, and why the others have none.
 
-    So rows are read all at once, which is fast, and a reader need not say which row is bad.
+    All rows are read at once, which is fast; where that fails, halves of them, down to the single rows that
+    cannot be read.
     """
-    batches = [GraphBatch.from_edges([], directed=directed)]
+    batches: list[GraphBatch] = []
     kept: list[int] = []
+    problems: dict[int, str] = {}
 
-    def read_range(low: int, high: int) -> None:
+    def read(low: int, high: int) -> None:
         try:
-            batches.append(read(low, high))
+            batches.append(_graphs_of_edges(table.slice(low, high - low), settings))
             kept.extend(range(low, high))
         except GraphInputError as error:
             if high - low == 1:
-                problems[low] = str(error).removeprefix("graph 0: ")
+                problems[low] = str(error.at(None))
             else:
                 middle = (low + high) // 2
-                read_range(low, middle)
-                read_range(middle, high)
+                read(low, middle)
+                read(middle, high)
 
-    read_range(0, n_rows)
-    return concatenate(batches[1:] or batches), np.array(kept, np.int64)
-
-
-def _graphs_of_graph6(texts: list[str | None], *, directed: bool) -> GraphBatch:
-    graphs = GraphBatch.from_graph6(texts)  # type: ignore[arg-type]
-    if graphs.directed != directed:
-        here, there = ("", "un") if graphs.directed else ("un", "")
-        raise GraphInputError(f"it is {here}directed, the corpus is {there}directed")
-    return graphs
-
-
-def _read_molecules(rows: Rows, settings: Mapping[str, Any]) -> tuple[GraphBatch, Int64]:
-    usable = [place for place in range(len(rows.texts)) if place not in rows.problems]
-    graphs, kept, failures = read_smiles(
-        [rows.texts[place] or "" for place in usable], "skip", atoms=settings["atoms"]
-    )
-    for place, text, reason in failures:
-        rows.problems[usable[place]] = f"SMILES {shown(text)} cannot be read: {reason}"
-    return graphs, np.array([usable[place] for place in kept], np.int64)
+    read(0, table.num_rows)
+    return concatenate(batches or [GraphBatch.from_edges([])]), kept, problems
 
 
 def _graphs_of_edges(table: Any, settings: Mapping[str, Any]) -> GraphBatch:  # noqa: ANN401
@@ -401,28 +424,15 @@ def _graphs_of_edges(table: Any, settings: Mapping[str, Any]) -> GraphBatch:  # 
     edges, labels_of_edges = _coded(table, settings["edge_column"], "it has not one edge label per edge")
     if settings["count_column"]:
         counts = table.column(settings["count_column"]).fill_null(-1).to_numpy().astype(np.int64)
-        _refuse((counts < 0) | (counts > MAX_ITEMS), "its number of nodes is missing or out of range")
+        _refuse(counts < 0, "its number of nodes is missing or negative")
         _refuse(nodes is not None and labels_of_nodes != counts, "it has not one node label per node")
-    elif nodes is not None:
-        counts = labels_of_nodes
     else:
-        counts = np.zeros(len(edge_counts), np.int64)
-        filled = edge_counts > 0
-        if filled.any():
-            starts = pointer(edge_counts)[:-1][filled]
-            counts[filled] = np.maximum(np.maximum.reduceat(ends.max(axis=1), starts) + 1, 0)
-    _refuse(
-        (counts > PLAUSIBLE_NODES) & (counts > 64 * edge_counts),
-        "it has far more nodes than edges; number its nodes 0..n-1",
-    )
+        counts = largest_ends(edge_counts, ends) if nodes is None else labels_of_nodes
     _refuse(edges is not None and labels_of_edges != edge_counts, "it has not one edge label per edge")
-    of_edge = np.repeat(counts, edge_counts)[:, None]
-    _refuse((ends < 0) | (ends >= of_edge), "an edge names a node that does not exist")
     return build(
         counts,
         edge_counts,
-        ends[:, 0],
-        ends[:, 1],
+        *ends.T,
         nodes=nodes,
         edges=edges,
         directed=settings["directed"],
@@ -468,82 +478,6 @@ def _coded(table: Any, name: str | None, reason: str) -> tuple[Coded | None, Int
     ranks, vocabulary = encode_labels(found.dictionary.to_pylist())
     indices = found.indices.to_numpy(zero_copy_only=False)
     return Coded(ranks[indices] if len(indices) else np.empty(0, np.int32), vocabulary), lengths
-
-
-def _text_rows(piece: Piece, settings: Mapping[str, Any]) -> Rows:
-    """Read the rows of a piece of a text file."""
-    with open_file(Path(piece.source.path)) as stream:
-        header = stream.readline() if piece.source.kind == "table" else b""
-        stream.seek(piece.start)
-        content = stream.read(piece.stop - piece.start)
-    is_graph6 = piece.source.kind == "graph6"
-    text = content.decode("utf-8", "backslashreplace" if is_graph6 else "surrogateescape")
-    if piece.start == 0:
-        text = text.removeprefix("\ufeff")
-    # Not splitlines(), which also ends lines at form feeds and other characters of cells.
-    lines = [line.strip() for line in text.split("\n") if line and not line.isspace()]
-    problems: dict[int, str] = {}
-    if is_graph6:
-        return Rows(list(lines), None, {}, problems)
-    cells: dict[str, list[Any]]
-    if piece.source.kind == "smiles":
-        fields = [(*line.split(maxsplit=1), None)[:2] for line in lines]
-        cells = {"smiles": [field[0] for field in fields], "name": [field[1] for field in fields]}
-        settings = {
-            **settings,
-            "smiles_column": "smiles",
-            "id_column": "name",
-            "columns": {"smiles": "smiles"},
-        }
-    elif piece.source.kind == "sdf":
-        wanted = tuple(settings["columns"])
-        records = list(sdf_records(enumerate(io.StringIO(text), piece.line), "", wanted))
-        problems |= {record.row: record.error for record in records if record.error}
-        cells = {name: [record.cells[place] for record in records] for place, name in enumerate(wanted)}
-        cells["smiles"] = [record.text for record in records]
-        cells[""] = [record.name for record in records]
-        settings = {**settings, "smiles_column": "smiles", "id_column": ""}
-    else:
-        table = csv_table(
-            piece.source.name, itertools.chain([header.decode("utf-8", "replace")], io.StringIO(text))
-        )
-        listed = []
-        for place, (_, row) in enumerate(table.read(list(range(len(table.header))))):
-            if isinstance(row, str):
-                problems[place] = row
-            listed.append([None] * len(table.header) if isinstance(row, str) else row)
-        cells = dict(zip(table.header, map(list, zip(*listed))))
-    plain = {
-        name: [_utf8(cell, place, problems) for place, cell in enumerate(column)]
-        for name, column in cells.items()
-    }
-    return _rows_of_cells(plain, settings, len(next(iter(plain.values()))), problems)
-
-
-def _utf8(cell: Any, place: int, problems: dict[int, str]) -> str | None:  # noqa: ANN401
-    """Return a cell as text; one that was not UTF-8 is a problem of its row."""
-    text = cell if cell is None or isinstance(cell, str) else str(cell)
-    if text is not None and not text.isascii() and text.encode("utf-8", "replace").decode() != text:
-        problems.setdefault(place, "it is not UTF-8 text")
-        return text.encode("utf-8", "replace").decode()
-    return text
-
-
-def _rows_of_cells(
-    cells: Mapping[str, Any], settings: Mapping[str, Any], n_rows: int, problems: dict[int, str]
-) -> Rows:
-    """Return rows from the columns of a table."""
-    name = settings["smiles_column"]
-    texts: list[str | None] = [None] * n_rows
-    if name is not None:
-        given = cells[name] if isinstance(cells[name], list) else cells[name].to_pylist()
-        texts = [_utf8(cell, place, problems) for place, cell in enumerate(given)]
-        for place, text in enumerate(texts):
-            if not text:
-                problems.setdefault(place, f"its cell of {name!r} is empty")
-    ids = None if settings["id_column"] is None else cells[settings["id_column"]]
-    others = {new: cells[old] for old, new in settings["columns"].items()}
-    return Rows(texts, ids, others, problems)
 
 
 def _parquet_rows(piece: Piece) -> Any:  # noqa: ANN401

@@ -29,12 +29,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import Int32, Int64, UInt64, checked, instance, pointer
-from twinwl.compilation import kernel
 from twinwl.errors import GraphInputError, first_line, import_extra, shown
 from twinwl.files.model_files import from_json, to_json
 from twinwl.files.storage import written
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
-from twinwl.graphs.building import build, check_plausible
+from twinwl.graphs.building import build
 from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
 from twinwl.graphs.molecules import AtomLevel
 from twinwl.isomorphism.canonical import exact_keys
@@ -95,17 +94,16 @@ def graph_table(
     """
     pa = arrow()
     keys = exact_keys(graphs)
-    labelled = graphs.edge_labels is not None
-    ends = np.empty(2 * graphs.n_edges, np.int32)
     sizes = graphs.nodes_per_graph
-    codes = np.empty(graphs.n_edges if labelled else 0, np.int32)
-    counts = np.zeros(len(graphs), np.int64)
-    given = graphs.edge_labels if graphs.edge_labels is not None else np.empty(0, np.int32)
-    _edges_once(graphs.graph_ptr, graphs.indptr, graphs.indices, given, graphs.directed, ends, codes, counts)
+    sources, targets = graphs.arcs()
+    listed = np.ones(len(targets), np.bool_) if graphs.directed else sources < targets
+    owners = np.repeat(np.arange(len(graphs)), sizes)[sources[listed]]
+    counts = np.bincount(owners, minlength=len(graphs))
+    ends = np.column_stack([sources[listed], targets[listed]]) - graphs.graph_ptr[owners][:, None]
     columns = {
         "id": ids,
         "n_nodes": sizes.astype(np.int32),
-        "ends": _lists(2 * counts, ends),
+        "ends": _lists(2 * counts, ends.astype(np.int32).ravel()),
     }
     columns |= dict.fromkeys(("node_labels", "edge_labels"), pa.nulls(len(graphs), pa.list_(pa.int32())))
     metadata: dict[str, object] = {"format": _FORMAT, "directed": graphs.directed}
@@ -113,39 +111,11 @@ def graph_table(
     if graphs.has_node_labels:
         columns["node_labels"] = _lists(sizes, graphs.node_labels)
         metadata["node_labels"] = to_json(list(graphs.node_vocabulary), {}, "labels")
-    if labelled:
-        columns["edge_labels"] = _lists(counts, codes)
+    if graphs.edge_labels is not None:
+        columns["edge_labels"] = _lists(counts, graphs.edge_labels[listed])
         metadata["edge_labels"] = to_json(list(graphs.edge_vocabulary), {}, "labels")
     columns |= {name: np.ascontiguousarray(words) for name, words in zip(KEYS, keys.T)}
     return pa.table(columns | others).replace_schema_metadata({_METADATA: json.dumps(metadata)})
-
-
-@kernel
-def _edges_once(
-    graph_ptr: Int64,
-    indptr: Int64,
-    indices: Int32,
-    labels: Int32,
-    directed: bool,
-    ends: Int32,
-    codes: Int32,
-    counts: Int64,
-) -> None:
-    """Write each edge, or each arc, by node numbers within its graph, and the number of edges per graph."""
-    out = 0
-    for graph in range(len(counts)):
-        low = graph_ptr[graph]
-        first = out
-        for node in range(low, graph_ptr[graph + 1]):
-            for arc in range(indptr[node], indptr[node + 1]):
-                other = indices[arc]
-                if directed or node < other:
-                    ends[2 * out] = node - low
-                    ends[2 * out + 1] = other - low
-                    if len(codes):
-                        codes[out] = labels[arc]
-                    out += 1
-        counts[graph] = out - first
 
 
 def _lists(lengths: Int64, values: Int32) -> Any:  # noqa: ANN401
@@ -209,6 +179,18 @@ def read_shard(part: Part, columns: Sequence[str] | None = None) -> Any:  # noqa
             if table.column(name).null_count:
                 raise GraphInputError(f"a value of {name!r} is missing")
         return table
+
+
+def rows_in(part: Part, rows: Int64 | None, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401
+    """Return a table of those of some rows, numbered over all shards and increasing, that are in a shard.
+
+    All of its rows if ``rows`` is None. A shard without any is not read; the answer is then None.
+    """
+    if rows is None:
+        return read_shard(part, columns) if part.stop > part.first else None
+    first, last = np.searchsorted(rows, [part.first, part.stop])
+    here = arrow().array(rows[first:last] - part.first)
+    return read_shard(part, columns).take(here) if first < last else None
 
 
 def counts_in(table: Any) -> dict[str, int]:  # noqa: ANN401
@@ -324,8 +306,6 @@ def _graphs_in(table: Any, atoms: AtomLevel | None) -> GraphBatch:  # noqa: ANN4
     if wrong.any() or flat.null_count:
         graph = int(np.argmax(wrong))
         raise GraphInputError("its number of nodes is negative, or its ends are no pairs", graph)
-    largest = int(np.argmax(node_counts)) if len(node_counts) else 0
-    check_plausible(int(node_counts.sum()), len(node_counts) + len(flat), largest)
     ends = flat.to_numpy().astype(np.int64).reshape(-1, 2)
     nodes = edges = None
     if node_vocabulary != UNLABELLED:
@@ -340,7 +320,6 @@ def _graphs_in(table: Any, atoms: AtomLevel | None) -> GraphBatch:  # noqa: ANN4
         nodes=nodes,
         edges=edges,
         directed=directed,
-        warn=False,
         atoms=atoms,
     )
 

@@ -7,7 +7,7 @@ Graphs are taken out of it and joined here; how they come from and go to other l
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from types import EllipsisType
 from typing import Any, TypeAlias
@@ -572,42 +572,33 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
     if len(collected) == 1:
         return collected[0]
     # A batch without nodes says nothing about node labels, one without arcs nothing about edge labels.
-    model = next((batch for batch in collected if batch.n_nodes), collected[0])
-    edge_model = next((batch for batch in collected if len(batch.indices)), model)
-    atoms = next(
-        (batch.atoms for batch in collected if batch.atoms is not None and batch.n_nodes), model.atoms
-    )
-    for position, batch in enumerate(collected):
-        _check_alike(model, edge_model, atoms, batch, position)
+    filled = [batch for batch in collected if batch.n_nodes] or collected[:1]
+    linked = [batch for batch in filled if len(batch.indices)] or filled[:1]
+    known = [batch for batch in filled if batch.atoms is not None]  # graphs of unknown atoms go with all
+    _check_alike(collected, filled, linked, known)
     node_shift = pointer([batch.n_nodes for batch in collected])
     arc_shift = pointer([len(batch.indices) for batch in collected])
     if node_shift[-1] > MAX_ITEMS:
         raise GraphInputError(f"{node_shift[-1]} nodes in one batch; the limit is {MAX_ITEMS}, so join fewer")
     node_labels, node_vocabulary = _joined_codes(
-        [Coded(batch.node_labels, batch.node_vocabulary) for batch in collected if batch.n_nodes]
+        [Coded(batch.node_labels, batch.node_vocabulary) for batch in filled]
     )
     edge_labels, edge_vocabulary = _joined_codes(
-        [
-            Coded(batch.edge_labels, batch.edge_vocabulary)
-            for batch in collected
-            if batch.edge_labels is not None
-        ]
+        [Coded(batch.edge_labels, batch.edge_vocabulary) for batch in linked if batch.edge_labels is not None]
     )
-    features = [
-        batch.node_features for batch in collected if batch.node_features is not None and batch.n_nodes
-    ]
+    features = [batch.node_features for batch in filled if batch.node_features is not None]
     moved = [batch.indices + np.int32(shift) for batch, shift in zip(collected, node_shift, strict=False)]
     return GraphBatch.unchecked(
         indptr=_joined_pointers([batch.indptr for batch in collected], arc_shift),
         indices=np.concatenate(moved),
         graph_ptr=_joined_pointers([batch.graph_ptr for batch in collected], node_shift),
         node_labels=node_labels,
-        node_vocabulary=node_vocabulary or model.node_vocabulary,
-        edge_labels=None if edge_model.edge_labels is None else edge_labels,
+        node_vocabulary=node_vocabulary,
+        edge_labels=None if linked[0].edge_labels is None else edge_labels,
         edge_vocabulary=edge_vocabulary,
-        node_features=np.concatenate(features) if features else model.node_features,
-        directed=model.directed,
-        atoms=atoms,
+        node_features=np.concatenate(features) if len(features) == len(filled) else None,
+        directed=collected[0].directed,
+        atoms=known[0].atoms if known else None,
     )
 
 
@@ -629,24 +620,27 @@ def _joined_codes(parts: list[Coded]) -> Coded:
 
 
 def _check_alike(
-    model: GraphBatch, edge_model: GraphBatch, atoms: str | None, other: GraphBatch, position: int
+    batches: list[GraphBatch], filled: list[GraphBatch], linked: list[GraphBatch], known: list[GraphBatch]
 ) -> None:
-    differences: dict[str, tuple[object, object]] = {"directed": (model.directed, other.directed)}
-    if other.n_nodes:
-        widths = [0 if one.node_features is None else one.node_features.shape[1] for one in (model, other)]
-        differences |= {
-            "node labels": (model.has_node_labels, other.has_node_labels),
-            "number of node features": (widths[0], widths[1]),
-            "atoms": (atoms, other.atoms or atoms),  # graphs of which it is not known go with all
-        }
-    if len(other.indices):
-        differences["edge labels"] = (edge_model.edge_labels is not None, other.edge_labels is not None)
-    for what, (there, here) in differences.items():
-        if here != there:
-            raise GraphInputError(
-                f"batch {position} differs from the batches before it in {what} ({here} against {there}); "
-                "make them alike before joining"
-            )
+    """Refuse to join batches that differ in more than their graphs; see `concatenate` for the lists."""
+    properties: list[tuple[str, list[GraphBatch], Callable[[GraphBatch], object]]] = [
+        ("directed", batches, lambda batch: batch.directed),
+        ("node labels", filled, lambda batch: batch.has_node_labels),
+        ("number of node features", filled, _n_features),
+        ("atoms", known, lambda batch: batch.atoms),
+        ("edge labels", linked, lambda batch: batch.edge_labels is not None),
+    ]
+    for what, those, of in properties:
+        for batch in those[1:]:
+            if of(batch) != of(those[0]):
+                raise GraphInputError(
+                    f"batch {batches.index(batch)} differs from the batches before it in {what} "
+                    f"({of(those[0])} against {of(batch)}); make them alike before joining"
+                )
+
+
+def _n_features(batch: GraphBatch) -> int:
+    return 0 if batch.node_features is None else batch.node_features.shape[1]
 
 
 # ---------------------------------------------------------------------- labels and features

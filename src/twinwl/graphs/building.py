@@ -94,14 +94,13 @@ class ObjectConstructors:
         features = aligned(node_features, n_graphs, "node_features")
         declared = aligned(num_nodes, n_graphs, "num_nodes")
         node_counts = _node_counts(declared, labels or features, edge_counts, edges)
-        return build(
+        return build_labelled(
             node_counts,
             edge_counts,
-            edges[:, 0],
-            edges[:, 1],
-            nodes=coded(labels, node_counts, "node"),
-            edges=coded(aligned(edge_labels, n_graphs, "edge_labels"), edge_counts, "edge"),
-            node_features=stacked_features(features, node_counts),
+            edges.T,
+            labels,
+            aligned(edge_labels, n_graphs, "edge_labels"),
+            features,
             directed=checked("directed", directed, FLAG),
         )
 
@@ -143,36 +142,27 @@ class ObjectConstructors:
         edge_label = checked("edge_label", edge_label, NAME, None)
         node_features = checked("node_features", node_features, NAME, None)
         collected = _of_one_kind(graphs, nx.Graph, "networkx")
-        node_counts = np.array([len(graph) for graph in collected], np.int64)
+        nodes = [list(graph.nodes(data=True)) for graph in collected]
         edges = [list(graph.edges(data=True)) for graph in collected]
-        edge_counts = np.array(list(map(len, edges)), np.int64)
         ends: list[int] = []
-        for graph, own in zip(collected, edges):
-            number_of: dict[Hashable, int] = {node: number for number, node in enumerate(graph)}
-            ends += [number_of[end] for u, v, _ in own for end in (u, v)]
-        features = labels = edge_values = None
-        if node_features is not None:
+        for own_nodes, own_edges in zip(nodes, edges):
+            number_of: dict[Hashable, int] = {node: number for number, (node, _) in enumerate(own_nodes)}
+            ends += [number_of[end] for edge in own_edges for end in edge[:2]]
+        features = _attributes(nodes, node_features, "node")
+        if features is not None:
             name = f"node attribute {node_features!r}"
-            rows = _attributes([graph.nodes(data=True) for graph in collected], node_features, "node")
-            features = [foreign_array(name, row, np.float64, graph) for graph, row in enumerate(rows)]
-            features = [
-                row[:, None] if row.ndim == 1 else row for row in features
-            ]  # a number is a vector too
-        if node_label is not None:
-            labels = _attributes([graph.nodes(data=True) for graph in collected], node_label, "node")
-        if edge_label is not None:
-            pairs = [[((u, v), data) for u, v, data in own] for own in edges]
-            edge_values = _attributes(pairs, edge_label, "edge")
+            rows = [foreign_array(name, row, np.float64, graph) for graph, row in enumerate(features)]
+            features = [row[:, None] if row.ndim == 1 else row for row in rows]  # a number is a vector too
         if edge_label != WEIGHT:
-            weights = (data.get(WEIGHT) for own in edges for _, _, data in own if data)
+            weights = (data.get(WEIGHT) for own in edges for *_, data in own if data)
             warn_weights(count_weights(weights), len(ends) // 2)
-        return build(
-            node_counts,
-            edge_counts,
-            *np.array(ends, np.int64).reshape(-1, 2).T,
-            nodes=coded(labels, node_counts, "node"),
-            edges=coded(edge_values, edge_counts, "edge"),
-            node_features=stacked_features(features, node_counts),
+        return build_labelled(
+            np.array(list(map(len, nodes)), np.int64),
+            np.array(list(map(len, edges)), np.int64),
+            np.array(ends, np.int64).reshape(-1, 2).T,
+            _attributes(nodes, node_label, "node"),
+            _attributes(edges, edge_label, "edge"),
+            features,
             directed=bool(collected) and collected[0].is_directed(),
         )
 
@@ -208,18 +198,15 @@ class ObjectConstructors:
         collected = _of_one_kind(graphs, igraph.Graph, "igraph")
         node_counts = np.array([graph.vcount() for graph in collected], dtype=np.int64)
         edge_counts, edges = _flat_edges([graph.get_edgelist() for graph in collected])
-        node_values = _igraph_values([graph.vs for graph in collected], node_label, "node")
-        edge_values = _igraph_values([graph.es for graph in collected], edge_label, "edge")
         if edge_label != WEIGHT:
             weighted = [graph.es[WEIGHT] for graph in collected if WEIGHT in graph.es.attributes()]
             warn_weights(sum(map(count_weights, weighted)), len(edges))
-        return build(
+        return build_labelled(
             node_counts,
             edge_counts,
-            edges[:, 0],
-            edges[:, 1],
-            nodes=coded(node_values, node_counts, "node"),
-            edges=coded(edge_values, edge_counts, "edge"),
+            edges.T,
+            _igraph_values([graph.vs for graph in collected], node_label, "node"),
+            _igraph_values([graph.es for graph in collected], edge_label, "edge"),
             directed=bool(collected) and collected[0].is_directed(),
         )
 
@@ -308,7 +295,9 @@ def _flat_edges(lists: Sequence[object]) -> tuple[Int64, Int64]:
 
 def _edge_array(graph: int, edge_list: object) -> Int64:
     """Return one graph's edges as an integer array of shape (n_edges, 2)."""
-    edges = edge_list if isinstance(edge_list, np.ndarray) else _without_bools(graph, edge_list)
+    edges = edge_list
+    if not isinstance(edges, np.ndarray):
+        edges = items("edge list", edges, _PAIR, graph, ordered=False)
     array = foreign_array("edge list", edges, None, graph)
     if array.ndim and not len(array):
         return np.empty((0, 2), np.int64)
@@ -320,23 +309,16 @@ def _edge_array(graph: int, edge_list: object) -> Int64:
         )
     if array.ndim != 2 or array.shape[1] != 2:  # noqa: PLR2004
         raise GraphInputError(f"edge list: got shape {array.shape}, expected (n_edges, 2): {_PAIR}", graph)
-    if array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max):
-        wrong = next(tuple(edge) for edge in array.tolist() if not all(map(_is_node, edge)))
-        raise GraphInputError(f"edge list: got edge {shown(wrong)}, expected {_PAIR}", graph)
+    if isinstance(edges, list) or array.dtype.kind != "i":  # NumPy would read True in a list as node 1
+        for edge in edges:
+            if not all(map(_is_node, edge)):
+                raise GraphInputError(f"edge list: got edge {shown(tuple(edge))}, expected {_PAIR}", graph)
     return array.astype(np.int64)
 
 
-def _without_bools(graph: int, edge_list: object) -> list[object]:
-    """Return the edges as a list; NumPy would read True as node 1."""
-    edges = items("edge list", edge_list, _PAIR, graph, ordered=False)
-    for edge in edges:
-        if isinstance(edge, (tuple, list)) and any(isinstance(end, bool) for end in edge):
-            raise GraphInputError(f"edge list: got edge {shown(edge)}, expected {_PAIR}", graph)
-    return edges
-
-
 def _is_node(end: object) -> bool:
-    return type(end) is int and abs(end) <= MAX_ITEMS
+    is_integer = isinstance(end, int | np.integer) and not isinstance(end, bool)
+    return is_integer and abs(int(end)) <= MAX_ITEMS  # type: ignore[call-overload]
 
 
 def _node_counts(
@@ -348,22 +330,19 @@ def _node_counts(
         given = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]
         return np.array(given, dtype=np.int64)
     if per_node is not None:
-        return np.array([_length(part) for part in per_node], np.int64)
+        # What has no length is refused when it is read.
+        return np.array([len(part) if hasattr(part, "__len__") else 0 for part in per_node], np.int64)
+    return largest_ends(edge_counts, edges)
+
+
+def largest_ends(edge_counts: Int64, edges: Int64) -> Int64:
+    """Return the largest node number of each graph plus one: how many nodes it has if it lists no others."""
     counts = np.zeros(len(edge_counts), dtype=np.int64)
     filled = edge_counts > 0
     if filled.any():
         largest = np.maximum.reduceat(edges.max(axis=1), pointer(edge_counts)[:-1][filled])
         counts[filled] = np.maximum(largest + 1, 0)
-        for graph in np.flatnonzero(counts > PLAUSIBLE_NODES).tolist():
-            check_plausible(int(counts[graph]), int(edge_counts[graph]), graph)
     return counts
-
-
-def _length(part: Any) -> int:  # noqa: ANN401
-    try:
-        return len(part)
-    except TypeError:  # what has no length is refused when it is read
-        return 0
 
 
 def _of_one_kind(graphs: Iterable[Any], kind: Any, library: str) -> list[Any]:  # noqa: ANN401
@@ -385,17 +364,19 @@ def _of_one_kind(graphs: Iterable[Any], kind: Any, library: str) -> list[Any]:  
     return collected
 
 
-def _attributes(parts: Iterable[Any], attribute: str, what: str) -> list[list[object]]:
-    """Return one attribute of each node or edge of each graph, of pairs of its name and its attributes."""
+def _attributes(parts: Iterable[Any], attribute: str | None, what: str) -> list[Any] | None:
+    """Return an attribute of each node (node, data) or edge (u, v, data) of each networkx graph."""
+    if attribute is None:
+        return None
     found = []
     for graph, part in enumerate(parts):
         try:
-            found.append([attributes[attribute] for _, attributes in part])
+            found.append([data[attribute] for *_, data in part])
         except KeyError:
-            name = next(name for name, attributes in part if attribute not in attributes)
+            name = next(name for *name, data in part if attribute not in data)
             raise GraphInputError(
-                f"{what} {shown(name)} has no attribute {attribute!r}; give it to every {what} of every "
-                f"graph, or leave {what}_label out",
+                f"{what} {shown(tuple(name) if what == 'edge' else name[0])} has no attribute {attribute!r}; "
+                f"give it to every {what} of every graph, or leave {what}_label out",
                 graph,
             ) from None
     return found
@@ -532,47 +513,48 @@ def as_batch(
     >>> as_batch([])
     GraphBatch(0 graphs, 0 nodes, 0 edges)
     """
-    from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (which is made of the constructors)
+    from twinwl.graphs.batch import GraphBatch, concatenate  # noqa: PLC0415  (made of the constructors)
 
     if isinstance(graphs, GraphBatch):
         return graphs
     node_label = checked("node_label", node_label, NAME, None)
     edge_label = checked("edge_label", edge_label, NAME, None)
-    names = {"node_label": node_label, "edge_label": edge_label, "x": x}
-    if _kind(graphs) == _PYG_BATCH:
-        return _converted(graphs, _PYG_BATCH, names)
-    collected = _collected(graphs)
-    kinds = [_kind(graph) for graph in collected]
-    for position, kind in enumerate(kinds):
-        if kind is None:
-            value, name = shown(collected[position]), type(collected[position]).__name__
-            raise GraphInputError(
-                f"{value} of type {name} is not a graph that twinwl accepts; give {_ACCEPTED}", position
-            )
-        if kind == "string":
-            raise GraphInputError(f"{shown(collected[position])}: {_STRINGS}", position)
-        if kind != kinds[0]:
-            raise GraphInputError(
-                f"it is of kind {kind!r} and graph 0 of kind {kinds[0]!r}; convert them to one kind", position
-            )
-    if not kinds:
-        return GraphBatch.from_edges([])
-    return _converted(collected, kinds[0] or "", names)
-
-
-def _converted(graphs: object, kind: str, names: dict[str, str | None]) -> GraphBatch:
-    from twinwl.graphs.batch import GraphBatch, concatenate  # noqa: PLC0415
-
-    takes = _KINDS[kind].takes
-    for name in ("node_label", "edge_label"):
-        if names[name] is not None and name not in takes:
+    kind: str | None = _PYG_BATCH
+    collected: Any = graphs
+    if _kind(graphs) != _PYG_BATCH:
+        collected = _collected(graphs)
+        if not collected:
+            return GraphBatch.from_edges([])
+        kind = _kind(collected[0])
+        for position, graph in enumerate(collected):
+            _check_kind(graph, kind, position)
+    if kind == "GraphBatch":
+        return concatenate(collected)
+    made_by, takes = _KINDS[cast("str", kind)][2:]
+    for name, value in (("node_label", node_label), ("edge_label", edge_label)):
+        if value is not None and name not in takes:
             raise GraphInputError(
                 f"{name} names an attribute, which kind {kind!r} does not have; leave it out"
             )
-    if kind == "GraphBatch":
-        return concatenate(cast("list[GraphBatch]", graphs))
-    constructor: Callable[..., GraphBatch] = getattr(GraphBatch, _KINDS[kind].constructor)
-    return constructor(graphs, **{name: value for name, value in names.items() if name in takes})
+    options = {"node_label": node_label, "edge_label": edge_label, "x": x}
+    constructor: Callable[..., GraphBatch] = getattr(GraphBatch, made_by)
+    return constructor(collected, **{name: options[name] for name in takes})
+
+
+def _check_kind(graph: object, first: str | None, position: int) -> None:
+    """Refuse what is not a graph of the kind of the first one."""
+    kind = _kind(graph)
+    if kind is None:
+        name = type(graph).__name__
+        raise GraphInputError(
+            f"{shown(graph)} of type {name} is not a graph that twinwl accepts; give {_ACCEPTED}", position
+        )
+    if kind == "string":
+        raise GraphInputError(f"{shown(graph)}: {_STRINGS}", position)
+    if kind != first:
+        raise GraphInputError(
+            f"it is of kind {kind!r} and graph 0 of kind {first!r}; convert them to one kind", position
+        )
 
 
 def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
@@ -626,7 +608,7 @@ def _kind(graph: object) -> str | None:
 
 # ---------------------------------------------------------------------- the last step
 
-PLAUSIBLE_NODES = 2**24  # a graph this large may well be meant, however few its edges
+_PLAUSIBLE_NODES = 2**24  # a graph this large may well be meant, however few its edges
 
 
 def build(
@@ -662,6 +644,7 @@ def build(
     """
     from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (which is made of the constructors)
 
+    _check_plausible(node_counts, edge_counts)
     graph_ptr = pointer(node_counts)
     _check_edges(node_counts, edge_counts, sources, targets)
     shift = np.repeat(graph_ptr[:-1], edge_counts)
@@ -695,6 +678,39 @@ def build(
         node_features=node_features,
         directed=directed,
         atoms=atoms,
+    )
+
+
+def build_labelled(
+    node_counts: Int64,
+    edge_counts: Int64,
+    ends: Int64,
+    node_labels: Sequence[object] | None = None,
+    edge_labels: Sequence[object] | None = None,
+    node_features: Sequence[object] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> GraphBatch:
+    """Build a batch from labels and features that are still one sequence per graph.
+
+    Parameters
+    ----------
+    node_counts, edge_counts
+        As in `build`.
+    ends : array of int64, shape (2, n_edges)
+        Sources and targets.
+    node_labels, edge_labels, node_features
+        One sequence, or matrix, per graph.
+    **options
+        Of `build`.
+    """
+    return build(
+        node_counts,
+        edge_counts,
+        *ends,
+        nodes=coded(node_labels, node_counts, "node"),
+        edges=coded(edge_labels, edge_counts, "edge"),
+        node_features=stacked_features(node_features, node_counts),
+        **options,
     )
 
 
@@ -804,14 +820,14 @@ def _check_edges(node_counts: Int64, edge_counts: Int64, sources: Int64, targets
     )
 
 
-def check_plausible(n_nodes: int, size: int, graph: int) -> None:
-    """Refuse a number of nodes that would fill the memory although the input is small.
-
-    >>> check_plausible(1_000, 3, graph=0)
-    """
-    if n_nodes > MAX_ITEMS or (n_nodes > PLAUSIBLE_NODES and n_nodes > 64 * size):
+def _check_plausible(node_counts: Int64, edge_counts: Int64) -> None:
+    """Refuse a number of nodes that would fill the memory although the input is small."""
+    wrong = (node_counts > _PLAUSIBLE_NODES) & (node_counts > 64 * edge_counts)
+    if wrong.any():
+        graph = int(np.argmax(wrong))
         raise GraphInputError(
-            f"it would have {n_nodes} nodes for input of size {size}; number its nodes 0..n-1 without gaps",
+            f"it would have {node_counts[graph]} nodes for {edge_counts[graph]} edges; number its nodes "
+            "0..n-1 without gaps",
             graph,
         )
 

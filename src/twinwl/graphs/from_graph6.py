@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from twinwl.arguments import Int64, pointer
 from twinwl.errors import GraphInputError, shown
-from twinwl.graphs.building import build, check_plausible, listed
+from twinwl.graphs.building import build, listed
 
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
@@ -138,7 +138,6 @@ def _parse(text: object, graph: int) -> _Parsed:
     parsed = _Parsed(kind, n_nodes, body[width:])
     if kind != b":":
         _check_length(parsed, text, graph)
-    check_plausible(n_nodes, len(body), graph)
     return parsed
 
 

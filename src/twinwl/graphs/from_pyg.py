@@ -26,7 +26,7 @@ from twinwl.arguments import (
     one_of,
 )
 from twinwl.errors import GraphInputError, setting, shown
-from twinwl.graphs.building import aligned, build, coded, listed, stacked_features
+from twinwl.graphs.building import aligned, build_labelled, listed
 from twinwl.graphs.labels import warn_weights
 
 if TYPE_CHECKING:
@@ -102,14 +102,13 @@ class PyGConstructors:
             np.int64,
         )
         labels = None if columns is None else _node_labels(columns, x)
-        edge_labels = _edge_labels(collected, arcs, edge_label, directed=directed)
-        return build(
+        return build_labelled(
             node_counts,
             arc_counts,
-            *np.concatenate([np.empty((2, 0), np.int64), *arcs], axis=1),
-            nodes=coded(labels, node_counts, "node"),
-            edges=coded(edge_labels, arc_counts, "edge"),
-            node_features=stacked_features(columns, node_counts) if labels is None else None,
+            np.concatenate([np.empty((2, 0), np.int64), *arcs], axis=1),
+            labels,
+            _edge_labels(collected, arcs, edge_label, directed=directed),
+            columns if labels is None else None,
             directed=directed,
             one_way_remedy="edge_index of an undirected graph holds both arcs: use to_undirected(), or pass "
             "directed=True",

@@ -160,13 +160,10 @@ def _coded_integers(values: Values) -> Coded:
     if not len(values):
         return Coded(np.empty(0, np.int32), ())
     low, high = int(values.min()), int(values.max())
-    if high - low > 4 * len(values) + 1024:
+    if high - low > 4 * len(values) + 1024 or high >= 1 << 63:
         distinct, inverse = np.unique(values, return_inverse=True)
         return Coded(inverse.astype(np.int32), tuple(distinct.tolist()))
-    if values.dtype.kind == "u":  # a uint64 may not fit an int64 before the lowest is taken off
-        offsets = (values - values.dtype.type(low)).astype(np.int64)  # type: ignore[operator]
-    else:
-        offsets = values.astype(np.int64) - low
+    offsets = values.astype(np.int64) - low
     present = np.zeros(high - low + 1, dtype=bool)
     present[offsets] = True
     rank = np.cumsum(present, dtype=np.int32) - np.int32(1)
