@@ -8,8 +8,7 @@ so an expensive batch is split into parts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from inspect import Parameter, Signature, signature
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -36,9 +35,9 @@ from twinwl.arguments import (
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.models.base import Constraints, RandomState, keeps_parameters
+from twinwl.models.base import Constraints, RandomState
 from twinwl.neural.encoder import PooledSumNorm
-from twinwl.neural.estimator import NeuralGraphClassifier
+from twinwl.neural.estimator import NeuralGraphClassifier, with_parameters
 from twinwl.neural.rows import (
     BatchLevels,
     ColourLevels,
@@ -51,7 +50,6 @@ from twinwl.neural.rows import (
     gather,
     pool,
 )
-from twinwl.neural.training import Callbacks
 
 # Items of a part plus the messages between them: a few hundred megabytes with 64 columns.
 _BUDGET = 1 << 20
@@ -353,6 +351,7 @@ class PartwiseNetwork(nn.Module):
 # ---------------------------------------------------------------------- the estimator
 
 
+@with_parameters
 class GNNClassifier(NeuralGraphClassifier):
     """Base of the neural baselines; a subclass names its ``_network`` and makes ``_level_examples``.
 
@@ -360,7 +359,7 @@ class GNNClassifier(NeuralGraphClassifier):
     features, standardised. Edge labels are ignored. Training is that of all neural methods of this package:
     Adam, early stopping on a held-out part, the weights of the best epoch.
 
-    A subclass lists parameters of its own, and other defaults, as arguments of its class statement.
+    A subclass declares parameters of its own, and other defaults, as attributes (`with_parameters`).
 
     Parameters
     ----------
@@ -394,46 +393,10 @@ class GNNClassifier(NeuralGraphClassifier):
     _constraints: ClassVar[Constraints] = {"layers": (DEPTH,), "hidden": (WIDTH,)}
     _network: ClassVar[Any]
 
-    layers: int
-    hidden: int
-    dropout: float
-    inputs_: NodeInputs
-
-    @keeps_parameters
-    def __init__(
-        self,
-        *,
-        layers: int = 3,
-        hidden: int = 64,
-        dropout: float = 0.5,
-        random_state: RandomState = 0,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        class_weight: object = None,
-        verbose: bool | int | None = None,
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 1,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
-
-    def __init_subclass__(cls, **own: object) -> None:
-        """Make an ``__init__`` whose signature, which scikit-learn reads, has the own parameters first."""
-        inherited = signature(GNNClassifier.__init__).parameters.items()
-        shared = [p.replace(default=own.pop(name, p.default)) for name, p in inherited]
-        first = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=own[name]) for name in own]
-
-        def init(self: object, *args: object, **kwargs: object) -> None: ...
-
-        init.__signature__ = Signature([shared[0], *first, *shared[1:]])  # type: ignore[attr-defined]
-        cls.__init__ = keeps_parameters(init)  # type: ignore[method-assign]
-        super().__init_subclass__()
+    _: KW_ONLY
+    layers: int = 3
+    hidden: int = 64
+    random_state: RandomState = 0
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         """Return the graphs as input of the network."""
@@ -666,7 +629,8 @@ def maxima(x: Tensor, rows: Pool) -> Tensor:
     return zeros.scatter_reduce(0, graph, gather(x, rows.rows), "amax", include_self=False)
 
 
-class SAGPoolClassifier(GNNClassifier, ratio=0.5, readout="sum"):
+@with_parameters
+class SAGPoolClassifier(GNNClassifier):
     r"""Classify graphs with self-attention graph pooling (Lee et al., 2019), its global architecture.
 
     A graph convolution of the node states scores the nodes (equation 3 there), the best share of them is kept
@@ -692,8 +656,8 @@ class SAGPoolClassifier(GNNClassifier, ratio=0.5, readout="sum"):
     }
     _network = SAGPoolNetwork
 
-    ratio: float
-    readout: str
+    ratio: float = 0.5
+    readout: str = "sum"
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         return degree_examples(batch, columns, self.layers + 1)
@@ -756,7 +720,8 @@ class SortPoolNetwork(RowNetwork):
         return (sequence + self.filters.bias).mT
 
 
-class SortPoolClassifier(GNNClassifier, share_larger=0.6):
+@with_parameters
+class SortPoolClassifier(GNNClassifier):
     r"""Classify graphs with DGCNN and its SortPooling (Zhang et al., 2018).
 
     A layer is equation (1) there, :math:`Z' = \tanh(\tilde D^{-1} \tilde A Z W)`; the last has one channel.
@@ -776,8 +741,7 @@ class SortPoolClassifier(GNNClassifier, share_larger=0.6):
     _constraints: ClassVar[Constraints] = {"share_larger": (number(0, 1, above=True, below=True),)}
     _network = SortPoolNetwork
 
-    share_larger: float
-    n_kept_: int
+    share_larger: float = 0.6
 
     def _inspect(self, batch: GraphBatch) -> None:
         sizes = np.sort(batch.nodes_per_graph)
@@ -884,7 +848,8 @@ def with_auxiliary_loss(values: Tensor, loss: Tensor) -> Tensor:
     return result
 
 
-class DiffPoolClassifier(GNNClassifier, cluster_ratio=0.25, max_memory=None):
+@with_parameters
+class DiffPoolClassifier(GNNClassifier):
     r"""Classify graphs with differentiable pooling (Ying et al., 2018), one pooling step.
 
     There are two networks: one embeds the nodes, :math:`Z = \mathrm{GNN}_{embed}(A, X)`, one assigns them to
@@ -909,9 +874,8 @@ class DiffPoolClassifier(GNNClassifier, cluster_ratio=0.25, max_memory=None):
     }
     _network = DiffPoolNetwork
 
-    cluster_ratio: float
-    max_memory: int | None
-    n_clusters_: int
+    cluster_ratio: float = 0.25
+    max_memory: int | None = None
 
     def _inspect(self, batch: GraphBatch) -> None:
         self.n_clusters_ = max(1, math.ceil(self.cluster_ratio * int(batch.nodes_per_graph.max())))
@@ -988,7 +952,8 @@ def _convolved(layers: nn.ModuleList, x: Tensor, levels: BatchLevels) -> Tensor:
     return x
 
 
-class GCNRNIClassifier(GNNClassifier, ratio=0.5, draws=4):
+@with_parameters
+class GCNRNIClassifier(GNNClassifier):
     r"""Classify graphs by graph convolutions with random node initialisation (Abboud et al., 2021).
 
     A share of the entries of each node's initial state are standard normal numbers, drawn anew in each
@@ -1018,8 +983,8 @@ class GCNRNIClassifier(GNNClassifier, ratio=0.5, draws=4):
     }
     _network = GCNRNINetwork
 
-    ratio: float
-    draws: int
+    ratio: float = 0.5
+    draws: int = 4
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         examples, every_node = node_examples(batch, columns), np.arange(batch.n_nodes, dtype=np.int32)

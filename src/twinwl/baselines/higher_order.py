@@ -6,6 +6,7 @@ the subgraph of a root. 1-2-3-GNN has sets of nodes, and PPGN multiplies matrice
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
@@ -54,6 +55,7 @@ from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
 from twinwl.models.base import Constraints
+from twinwl.neural.estimator import with_parameters
 from twinwl.neural.quotient import check_memory
 from twinwl.neural.readouts import PairBlock
 from twinwl.neural.rows import BatchLevels, aggregate, as_tensor, distinct_rows, gather, pool
@@ -103,9 +105,8 @@ class NestedGINNetwork(RowNetwork):
         return pool(self.of_root(torch.cat(sums, dim=1), roots), *levels.pooled(last))
 
 
-class NestedGINClassifier(
-    GNNClassifier, height=3, distance_features=True, max_memory=None, layers=4, hidden=32
-):
+@with_parameters
+class NestedGINClassifier(GNNClassifier):
     r"""Classify graphs with a Nested GIN (Zhang and Li, 2021).
 
     Inside the rooted subgraph :math:`G_w^h` of every node w a base GNN, here a GIN, gives each node v a state
@@ -145,9 +146,12 @@ class NestedGINClassifier(
     }
     _network = NestedGINNetwork
 
-    height: int
-    distance_features: bool
-    max_memory: int | None
+    height: int = 3
+    distance_features: bool = True
+    max_memory: int | None = None
+    _: KW_ONLY
+    layers: int = 4
+    hidden: int = 32
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         examples, cut, pair_ptr = _rooted_examples(batch, columns, self.height, self.max_memory)
@@ -211,7 +215,8 @@ class _RingPass(nn.Module):
         return states, last
 
 
-class KHopGNNClassifier(GNNClassifier, hops=3, max_memory=None, layers=1):
+@with_parameters
+class KHopGNNClassifier(GNNClassifier):
     r"""Classify graphs with a k-hop GNN (Nikolentzos, Dasoulas and Vazirgiannis, 2020).
 
     For each root the nodes at distance d form the ring :math:`R_d`. From the outermost ring inwards, the
@@ -235,8 +240,10 @@ class KHopGNNClassifier(GNNClassifier, hops=3, max_memory=None, layers=1):
     _constraints: ClassVar[Constraints] = {"hops": (DEPTH,), "max_memory": MEMORY}
     _network = KHopNetwork
 
-    hops: int
-    max_memory: int | None
+    hops: int = 3
+    max_memory: int | None = None
+    _: KW_ONLY
+    layers: int = 1
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         """Return graphs as rows: the levels of each pass are its steps, in the order of `_RingPass`."""
@@ -310,7 +317,8 @@ class IDGNNNetwork(RowNetwork):
         return torch.cat(sums, dim=1)
 
 
-class IDGNNClassifier(GNNClassifier, form="full", longest_walk=6, max_memory=None):
+@with_parameters
+class IDGNNClassifier(GNNClassifier):
     r"""Classify graphs with an identity-aware GNN (You et al., 2021), here on a GIN.
 
     The full form runs message passing inside the ego network of every node v, as many hops wide as there are
@@ -337,9 +345,9 @@ class IDGNNClassifier(GNNClassifier, form="full", longest_walk=6, max_memory=Non
         "max_memory": MEMORY,
     }
 
-    form: str
-    longest_walk: int
-    max_memory: int | None
+    form: str = "full"
+    longest_walk: int = 6
+    max_memory: int | None = None
 
     @property
     def _network(self) -> Any:  # noqa: ANN401
@@ -556,7 +564,8 @@ class _FedSetLayers(nn.Module):
         return states
 
 
-class OneTwoThreeGNNClassifier(GNNClassifier, connected=True, max_memory=None):
+@with_parameters
+class OneTwoThreeGNNClassifier(GNNClassifier):
     r"""Classify graphs with a hierarchical 1-2-3-GNN (Morris et al., 2019), on local neighbourhoods.
 
     A layer on k-sets is :math:`f_k'(s) = \sigma(f_k(s) W_1 + \sum_{t \in N_L(s)} f_k(t) W_2)`, where
@@ -589,8 +598,8 @@ class OneTwoThreeGNNClassifier(GNNClassifier, connected=True, max_memory=None):
     _constraints: ClassVar[Constraints] = {"connected": (FLAG,), "max_memory": MEMORY}
     _network = OneTwoThreeNetwork
 
-    connected: bool
-    max_memory: int | None
+    connected: bool = True
+    max_memory: int | None = None
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         """Return inputs and layers of the nodes, then those of pairs, then those of triples."""
@@ -845,7 +854,8 @@ def _perceptron(layers: nn.Sequential, x: Tensor) -> Tensor:
 _MATRICES_OF_BLOCK = 16
 
 
-class PPGNClassifier(GNNClassifier, max_memory=None, hidden=32):
+@with_parameters
+class PPGNClassifier(GNNClassifier):
     r"""Classify graphs with a provably powerful graph network (Maron et al., 2019), of 3-WL power.
 
     A graph is a tensor over pairs of nodes: the adjacency, and the node's columns on the diagonal. A block
@@ -873,7 +883,9 @@ class PPGNClassifier(GNNClassifier, max_memory=None, hidden=32):
     _constraints: ClassVar[Constraints] = {"max_memory": MEMORY}
     _network = PPGNNetwork
 
-    max_memory: int | None
+    max_memory: int | None = None
+    _: KW_ONLY
+    hidden: int = 32
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         n_matrices = _MATRICES_OF_BLOCK * self.layers * self.hidden

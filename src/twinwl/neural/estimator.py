@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import torch
@@ -27,7 +29,14 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, GraphClassifier, GraphRegressor, RandomState, TaskEstimator, seeds
+from twinwl.models.base import (
+    Constraints,
+    GraphClassifier,
+    GraphRegressor,
+    TaskEstimator,
+    old_names,
+    seeds,
+)
 from twinwl.models.calibration import (
     ClassHead,
     NumberHead,
@@ -60,6 +69,21 @@ from twinwl.terminal import ProgressBar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+Kind = TypeVar("Kind", bound=type[TaskEstimator])
+
+
+@dataclass_transform()
+def with_parameters(kind: Kind) -> Kind:
+    """Make the ``__init__`` of an estimator from its parameters: annotated attributes with a default.
+
+    As fields of a dataclass, parameters are inherited one by one, so no signature is repeated. Those after
+    ``_: KW_ONLY`` are keywords. Fitted attributes are annotated in methods: here they would be parameters.
+    """
+    dataclass(eq=False, repr=False)(kind)
+    kind.__init__ = old_names(kind._removed, **kind._renamed)(kind.__init__)  # type: ignore[method-assign]
+    return kind
 
 
 def history_from_state(state: object) -> History:
@@ -157,6 +181,7 @@ def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.
     return module
 
 
+@with_parameters
 class NeuralGraphEstimator(TaskEstimator):
     """Base of the neural estimators; a subclass defines how graphs become examples, and the network.
 
@@ -234,30 +259,24 @@ class NeuralGraphEstimator(TaskEstimator):
     }
     _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
 
-    max_epochs: int
-    batch_size: int
-    learning_rate: float
-    weight_decay: float
-    patience: int
-    validation_fraction: float | None
-    scoring: str | None
-    refit: bool
-    average_epochs: int
-    warm_start: bool
-    callbacks: Callbacks
-    device: str
-    random_state: RandomState
-    verbose: bool | int | None
+    _: KW_ONLY
+    dropout: float = 0.5
+    max_epochs: int = 100
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    patience: int = 15
+    validation_fraction: float | None = 0.1
+    verbose: bool | int | None = None
+    device: str = "auto"
+    scoring: str | None = None
+    refit: bool = False
+    average_epochs: int = 1
+    warm_start: bool = False
+    callbacks: Callbacks = None
 
     _fitted_attribute = "history_"
     _learns_tasks = False
-
-    module_: torch.nn.Module
-    history_: History
-    held_out_: Int64 | None
-    held_out_outputs_: Float32 | None
-    n_epochs_: int
-    _fitted_with: dict[str, object]
 
     # ------------------------------------------------------------------ what a subclass implements
 
@@ -365,6 +384,7 @@ class NeuralGraphEstimator(TaskEstimator):
 
         The two seeds are those of weights and of training; ``start`` is the network of an earlier fit.
         """
+        self.module_: Any  # of the class that `_build_module` returns
         self.module_, self.history_ = self._trained(rows, self.max_epochs, seeds, start, validation, monitor)
         self.n_epochs_ = self.history_.best_epoch + 1
         self._fitted_with = self.get_params(deep=False)
@@ -507,7 +527,7 @@ class NeuralGraphEstimator(TaskEstimator):
         return Decision(head.classes[wanted], head.classes[other], weights, 0.0)
 
     def _select(self, place: int) -> Self:
-        """Return the model of one task; its network shares all weights but those of the last layer."""
+        """Return the model of one task: the last layer of its network has the outputs of that task."""
         model = super()._select(place)
 
         def own(rows: Any) -> Any:  # noqa: ANN401  (of two classes, the first has the logit 0)
@@ -515,12 +535,10 @@ class NeuralGraphEstimator(TaskEstimator):
             part[: len(part) - 1] = 0
             return part
 
-        weights = dict(self.module_.state_dict())
-        weights |= {name: own(weights[name]) for name in ("second.weight", "second.bias")}
-        with torch.device("meta"):
-            model.module_ = model._build_module(model._n_outputs)
-        model.module_.load_state_dict(weights, assign=True)
-        model.module_.eval()
+        model.module_ = copy.deepcopy(self.module_)
+        last = model.module_.second
+        last.weight, last.bias = (torch.nn.Parameter(own(each.detach())) for each in (last.weight, last.bias))
+        last.out_features = model._n_outputs
         held = getattr(self, "held_out_outputs_", None)  # a loaded model has none
         model.held_out_outputs_ = None if held is None else own(held.T).T
         return model
@@ -555,14 +573,18 @@ class NeuralGraphEstimator(TaskEstimator):
             "heads": [head_to_state(head) for head in self.heads_],
         }
 
-    def _network_from_state(self, state: Mapping[str, Any]) -> None:
-        """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before."""
+    def _network_from_state(self, state: Mapping[str, Any], **shape: int) -> None:
+        """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before.
+
+        ``shape`` is passed to `_build_module`: what can be measured on a network with memory alone.
+        """
         self.tasks_ = restore(tuple[str, ...] | None, state["tasks"])
         self.heads_ = [head_from_state(head) for head in state["heads"]]
         if len(self.heads_) != len(self.tasks_ or self.heads_[:1]):
             raise TwinWLError("the model's outputs do not fit its tasks; the file is damaged")
         self.history_ = history_from_state(state["history"])
-        self.module_ = network_from_state(lambda: self._build_module(self._n_outputs), state["weights"])
+        build = functools.partial(self._build_module, self._n_outputs, **shape)
+        self.module_ = network_from_state(build, state["weights"])
         self._fitted_with = self.get_params(deep=False)
 
 
@@ -595,6 +617,7 @@ def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | F
     return mean[others]
 
 
+@with_parameters
 class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
     """Base of the neural classifiers: trained on the cross-entropy.
 
@@ -616,6 +639,9 @@ class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
     """
 
     _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS), None)}
+
+    _: KW_ONLY
+    class_weight: object = None
 
 
 class NeuralGraphRegressor(GraphRegressor, NeuralGraphEstimator):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
@@ -34,7 +35,7 @@ from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, seeds
+from twinwl.models.base import Constraints, RandomState, old_names, seeds
 from twinwl.models.explanation import ColumnShare, Decision, Explanation, plain, tree_of_colour
 from twinwl.neural.encoder import (
     GraphData,
@@ -44,7 +45,12 @@ from twinwl.neural.encoder import (
     readout_arguments,
     subgraph_batch,
 )
-from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
+from twinwl.neural.estimator import (
+    NeuralGraphClassifier,
+    NeuralGraphEstimator,
+    NeuralGraphRegressor,
+    with_parameters,
+)
 from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples, SubtreeHistograms
 from twinwl.neural.quotient import (
     HOPS,
@@ -60,7 +66,6 @@ from twinwl.neural.quotient import (
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
 from twinwl.neural.sparse import SparseExamples, SparseRows
 from twinwl.neural.training import (
-    Callbacks,
     Examples,
     device_of,
     moved,
@@ -96,6 +101,7 @@ class SampledPrediction(NamedTuple):
     spread: Float64
 
 
+@with_parameters
 class NTwinNetworkEstimator(NeuralGraphEstimator):
     """Base of `NTwinClassifier` and `NTwinRegressor`: parameters, inputs, network, explanation, state.
 
@@ -128,26 +134,22 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     _learns_tasks = True
     _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)  # may be code of the user
-    _readout_width: int | None = None
 
-    layers: int
-    hops: Hops
-    hidden: int
-    root_mark: RootMark
-    readout: NetworkReadout
-    subtree: str
-    edge_labels: bool | None
-    dropout: float
-    input_dropout: float | str
-    normalize: bool
-    min_df: int
-    unknown: str
-    roots: float | None
-    max_memory: int | None
-
-    hops_: tuple[int, ...]
-    inputs_: FittedInputs
-    module_: NTwinNetwork
+    layers: int = 3
+    hops: Hops = "growing"
+    hidden: int = 64
+    root_mark: RootMark = "none"
+    random_state: RandomState = 0
+    _: KW_ONLY
+    readout: NetworkReadout = "gin"
+    subtree: str = "auto"
+    edge_labels: bool | None = None
+    input_dropout: float | str = "auto"
+    normalize: bool = True
+    min_df: int = 2
+    unknown: str = "zero"
+    roots: float | None = None
+    max_memory: int | None = None
 
     def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
         self._check_fitted()
@@ -348,12 +350,12 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             "directed": inputs.directed,
         }
 
-    def _build_module(self, n_outputs: int) -> NTwinNetwork:
+    def _build_module(self, n_outputs: int, readout_width: int | None = None) -> NTwinNetwork:
         encoder = NTwinEncoder(
             layers=self.layers,
             subtree="gin" if self.inputs_.subtree == "gin" else "none",
             readout=self.readout,
-            readout_width=self._readout_width,
+            readout_width=readout_width,
             **self._sizes(),
         )
         return NTwinNetwork(
@@ -382,10 +384,12 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
         self = cls._with_params(params)
         self._inputs_from_state(state)
-        if self.readout != "gin":  # nothing can be tried out on a network without memory
-            self._readout_width = checked("readout_width", state.get("readout_width"), integer(1, MAX_ITEMS))
-        self._network_from_state(state)
-        self._readout_width = None
+        shape = {}
+        if self.readout != "gin":
+            shape["readout_width"] = checked(
+                "readout_width", state.get("readout_width"), integer(1, MAX_ITEMS)
+            )
+        self._network_from_state(state, **shape)
         return self
 
     def _inputs_from_state(self, state: Mapping[str, Any]) -> None:
@@ -546,6 +550,7 @@ def _column_shares(
 
 
 @savable
+@with_parameters
 class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     """Classify graphs with NTwin-GNN: colours of the whole graph, and a GIN inside every rooted subgraph.
 
@@ -628,43 +633,9 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     (['path', 'triangle'], (2, 2))
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        layers: int = 3,
-        hops: Hops = "growing",
-        hidden: int = 64,
-        root_mark: RootMark = "none",
-        random_state: RandomState = 0,
-        *,
-        readout: NetworkReadout = "gin",
-        subtree: str = "auto",
-        edge_labels: bool | None = None,
-        dropout: float = 0.5,
-        input_dropout: float | str = "auto",
-        normalize: bool = True,
-        min_df: int = 2,
-        unknown: str = "zero",
-        roots: float | None = None,
-        max_memory: int | None = None,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        class_weight: object = None,
-        verbose: bool | int | None = None,
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 1,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
-
 
 @savable
+@with_parameters
 class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     """Predict a number for each graph with NTwin-GNN: colours, and a GIN inside every rooted subgraph.
 
@@ -745,37 +716,3 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     >>> model.predict(paths[:2]).shape
     (2,)
     """
-
-    @keeps_parameters
-    def __init__(
-        self,
-        layers: int = 3,
-        hops: Hops = "growing",
-        hidden: int = 64,
-        root_mark: RootMark = "none",
-        random_state: RandomState = 0,
-        *,
-        readout: NetworkReadout = "gin",
-        subtree: str = "auto",
-        edge_labels: bool | None = None,
-        dropout: float = 0.5,
-        input_dropout: float | str = "auto",
-        normalize: bool = True,
-        min_df: int = 2,
-        unknown: str = "zero",
-        roots: float | None = None,
-        max_memory: int | None = None,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        verbose: bool | int | None = None,
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 1,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -38,7 +38,7 @@ from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, RandomState, keeps_parameters, seeds
+from twinwl.models.base import Constraints, RandomState, seeds
 from twinwl.models.explanation import Explanation, explanation_of, node_shares
 from twinwl.models.features import (
     COLUMN_PARAMETERS,
@@ -60,9 +60,10 @@ from twinwl.neural.estimator import (
     NeuralGraphEstimator,
     NeuralGraphRegressor,
     split_rows,
+    with_parameters,
 )
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
-from twinwl.neural.training import Callbacks, predict_logits
+from twinwl.neural.training import predict_logits
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes
 
@@ -253,6 +254,7 @@ def _excess(features: sparse.csr_matrix, counts: sparse.csr_matrix, usual: Float
 _OF_VECTORIZER = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features", "readout")
 
 
+@with_parameters
 class STwinNetworkEstimator(NeuralGraphEstimator):
     """STwin features as the input of a perceptron with one hidden layer; its parameters, use and state.
 
@@ -273,13 +275,19 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     _learns_tasks = True
 
-    n_iter: int | None
-    features: str
-    scaling: str
-    hidden: int
-    dropout: float
-    vectorizer_: STwinVectorizer
-    input_: NetworkInput | None
+    n_iter: int | None = 3
+    features: str = "size"
+    _: KW_ONLY
+    edge_labels: bool | None = None
+    initial: str = "label"
+    min_df: int | float = 1
+    max_features: int | None = None
+    scaling: str = "twin"
+    hidden: int = 64
+    random_state: RandomState = 0
+    ignore_features: bool = False
+    readout: ReadoutChoice = "size"
+    average_epochs: int = 5
 
     def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
         """Return each node's share of the decision about one graph, and the columns with the largest shares.
@@ -369,7 +377,7 @@ def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int
     outputs = predict_logits(model.module_, examples)[0]
     reading = model._decision_about(outputs)
     row = examples.take(np.array([0]))
-    gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()  # type: ignore[operator]
+    gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()
     # Entries of the network's input: contribution and gradient of each.
     added, steepness = np.zeros((2, examples.n_columns))
     added[row.indices], steepness[row.indices] = gradient.astype(np.float64) * row.values, gradient
@@ -427,6 +435,7 @@ def _shares(
 
 
 @savable
+@with_parameters
 class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     """Classify graphs with STwin-GNN: STwin features, then a perceptron with one hidden layer.
 
@@ -493,40 +502,9 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     (['closed', 'open'], (2, 2))
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | None = 3,
-        features: str = "size",
-        *,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        min_df: int | float = 1,
-        max_features: int | None = None,
-        scaling: str = "twin",
-        hidden: int = 64,
-        dropout: float = 0.5,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        class_weight: object = None,
-        random_state: RandomState = 0,
-        verbose: bool | int | None = None,
-        ignore_features: bool = False,
-        readout: ReadoutChoice = "size",
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 5,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
-
 
 @savable
+@with_parameters
 class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
     """Predict a number for each graph: STwin features, then a perceptron with one hidden layer.
 
@@ -590,37 +568,6 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
     >>> model.predict(paths[:2]).shape
     (2,)
     """
-
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | None = 3,
-        features: str = "size",
-        *,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        min_df: int | float = 1,
-        max_features: int | None = None,
-        scaling: str = "twin",
-        hidden: int = 64,
-        dropout: float = 0.5,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        random_state: RandomState = 0,
-        verbose: bool | int | None = None,
-        ignore_features: bool = False,
-        readout: ReadoutChoice = "size",
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 5,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
 
 
 # ---------------------------------------------------------------------- graphs in parts
