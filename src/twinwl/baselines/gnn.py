@@ -8,7 +8,7 @@ so an expensive batch is split into parts.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -23,7 +23,6 @@ from twinwl.arguments import (
     MEMORY,
     WIDTH,
     Float32,
-    Float64,
     Int32,
     Int64,
     Ints,
@@ -34,10 +33,10 @@ from twinwl.arguments import (
 )
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.labels import Label, recode
 from twinwl.models.base import Constraints, RandomState
 from twinwl.neural.encoder import PooledSumNorm
 from twinwl.neural.estimator import NeuralGraphClassifier, with_parameters
+from twinwl.neural.inputs import NodeInputs
 from twinwl.neural.rows import (
     BatchLevels,
     ColourLevels,
@@ -167,69 +166,6 @@ def check_dense(
         f"for each of {count} graphs in a batch, which",
         "leave out the largest graphs, lower batch_size or hidden, or raise max_memory",
     )
-
-
-@dataclass(frozen=True, eq=False)
-class NodeInputs:
-    """One-hot labels and standardised features of nodes, fitted on the training graphs.
-
-    Attributes
-    ----------
-    labels : tuple of labels
-        One column each; a node with any other label has zeros there.
-    centre, scale : arrays of float64, shape (n_continuous,)
-        Mean and standard deviation of each continuous feature.
-
-    Examples
-    --------
-    >>> inputs = NodeInputs.fitted(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]))
-    >>> inputs.rows(GraphBatch.from_edges([[(0, 1)]], node_labels=[["O", "N"]]))
-    array([[0., 1.],
-           [0., 0.]], dtype=float32)
-    """
-
-    labels: tuple[Label, ...]
-    centre: Float64
-    scale: Float64
-
-    @classmethod
-    def fitted(cls, batch: GraphBatch, extra: Float64 | None = None) -> NodeInputs:
-        """Fit labels and scales; ``extra`` are further continuous features, shape (n_nodes, n_extra)."""
-        values = _continuous(batch, extra)
-        values = values if len(values) else np.zeros((1, values.shape[1]))
-        scale = values.std(axis=0)
-        labels = tuple(batch.node_vocabulary[code] for code in np.unique(batch.node_labels).tolist())
-        return cls(labels, values.mean(axis=0), np.where(scale > 0, scale, 1.0))
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.labels) + len(self.centre)
-
-    def rows(self, batch: GraphBatch, extra: Float64 | None = None) -> Float32:
-        """Return the columns of every node, shape (n_nodes, n_columns)."""
-        values = _continuous(batch, extra)
-        if not batch.n_nodes:
-            return np.empty((0, self.n_columns), np.float32)
-        if values.shape[1] != len(self.centre):
-            n_extra = 0 if extra is None else extra.shape[1]
-            raise TwinWLError(
-                f"the nodes have {values.shape[1] - n_extra} continuous features, but the network was "
-                f"trained with {len(self.centre) - n_extra}; give it the same columns"
-            )
-        places = recode(batch.node_labels, batch.node_vocabulary, self.labels)
-        # The last row is zero, and the place of an unseen label is -1.
-        one_hot = np.eye(len(self.labels) + 1, len(self.labels), dtype=np.float32)[places]
-        return np.hstack([one_hot, ((values - self.centre) / self.scale).astype(np.float32)])
-
-
-def _continuous(batch: GraphBatch, extra: Float64 | None) -> Float64:
-    if batch.directed:
-        raise TwinWLError(
-            "the graphs are directed, but the method is defined for undirected graphs; symmetrise them"
-        )
-    parts = [part for part in (batch.node_features, extra) if part is not None]
-    return np.hstack(parts) if parts else np.empty((batch.n_nodes, 0))
 
 
 # ---------------------------------------------------------------------- layers
@@ -402,24 +338,28 @@ class GNNClassifier(NeuralGraphClassifier):
         """Return the graphs as input of the network."""
         raise NotImplementedError
 
-    def _extra_features(self, batch: GraphBatch) -> Float64 | None:  # noqa: ARG002
-        """Return continuous features of the nodes that the method computes, or None."""
-        return None
+    def _described(self, batch: GraphBatch) -> GraphBatch:
+        """Return the graphs with the node features that the method adds."""
+        if batch.directed:
+            raise TwinWLError(
+                "the graphs are directed, but the method is defined for undirected graphs; symmetrise them"
+            )
+        return batch
 
     def _inspect(self, batch: GraphBatch) -> None:
         """Compute from the training graphs what else the shape of the network depends on."""
 
     def _fit_examples(self, batch: GraphBatch) -> LevelExamples:
-        extra = self._extra_features(batch)
-        self.inputs_ = NodeInputs.fitted(batch, extra)
+        described = self._described(batch)
+        self.inputs_ = NodeInputs.fitted(described)
         self._inspect(batch)
-        return self._level_examples(batch, self.inputs_.rows(batch, extra))
+        return self._level_examples(batch, self.inputs_.columns(described))
 
     def _examples(self, batch: GraphBatch) -> LevelExamples:
-        return self._level_examples(batch, self.inputs_.rows(batch, self._extra_features(batch)))
+        return self._level_examples(batch, self.inputs_.columns(self._described(batch)))
 
     def _build_module(self, n_classes: int) -> nn.Module:
-        return PartwiseNetwork(self._network(self, self.inputs_.n_columns, n_classes))
+        return PartwiseNetwork(self._network(self, self.inputs_.n_features, n_classes))
 
 
 # ---------------------------------------------------------------------- GIN

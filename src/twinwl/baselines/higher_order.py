@@ -353,8 +353,13 @@ class IDGNNClassifier(GNNClassifier):
     def _network(self) -> Any:  # noqa: ANN401
         return GINNetwork if self.form == "fast" else IDGNNNetwork
 
-    def _extra_features(self, batch: GraphBatch) -> Float64 | None:
-        return closed_walks(batch, self.longest_walk) if self.form == "fast" else None
+    def _described(self, batch: GraphBatch) -> GraphBatch:
+        batch = super()._described(batch)
+        if self.form == "full":
+            return batch
+        features = [] if batch.node_features is None else [batch.node_features]
+        features.append(closed_walks(batch, self.longest_walk))
+        return batch.changed(node_features=np.hstack(features))
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         if self.form == "fast":

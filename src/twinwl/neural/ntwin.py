@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from twinwl.arguments import (
@@ -26,6 +27,7 @@ from twinwl.arguments import (
     Float64,
     allowed_memory,
     checked,
+    graph_of_node,
     integer,
     number,
     one_of,
@@ -36,7 +38,7 @@ from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.models.base import Constraints, RandomState, old_names, seeds
-from twinwl.models.explanation import ColumnShare, Decision, Explanation, plain, tree_of_colour
+from twinwl.models.explanation import ColumnShare, Decision, Explanation, explanation_of, plain
 from twinwl.neural.encoder import (
     GraphData,
     NTwinEncoder,
@@ -51,7 +53,7 @@ from twinwl.neural.estimator import (
     NeuralGraphRegressor,
     with_parameters,
 )
-from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples, SubtreeHistograms
+from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples
 from twinwl.neural.quotient import (
     HOPS,
     ROOT_MARK,
@@ -64,7 +66,7 @@ from twinwl.neural.quotient import (
     root_blocks,
 )
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
-from twinwl.neural.sparse import SparseExamples, SparseRows
+from twinwl.neural.sparse import SparseExamples
 from twinwl.neural.training import (
     Examples,
     device_of,
@@ -74,7 +76,6 @@ from twinwl.neural.training import (
     seeded,
     single_threaded,
 )
-from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 _MANY_GRAPHS = 1000
@@ -226,7 +227,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     # ------------------------------------------------------------------ what the base class asks for
 
     def _fit_examples(self, batch: GraphBatch) -> NTwinExamples:
-        self.inputs_, histograms = FittedInputs.fitted(
+        self.inputs_ = FittedInputs.of(
             batch, self.layers, subtree=self.subtree, edge_labels=bool(self.edge_labels), min_df=self.min_df
         )
         self.hops_ = wanted = hops_of_layers(self.hops, self.layers)
@@ -252,7 +253,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
                 f"hops: {first}, so hops are {self.hops_} instead of {wanted}; lower batch_size, sample with "
                 "roots, or raise max_memory to keep them"
             )
-        return self.inputs_.examples(rooted, batch, self.layers, self.max_memory, histograms)
+        return self.inputs_.examples(rooted, batch, self.layers, self.max_memory)
 
     def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
         if start is None:
@@ -324,7 +325,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         need = self._bytes_per_entry(depth) * entries
         if need <= allowed:
             return None
-        graph = int(np.searchsorted(batch.graph_ptr, sizes.argmax(), side="right")) - 1
+        graph = graph_of_node(batch.graph_ptr, int(sizes.argmax()))
         return (
             f"the rooted subgraph of radius {radius} with {size:,} nodes in graph {graph} needs about "
             f"{readable(need)}, more than the {readable(allowed)} allowed"
@@ -450,7 +451,7 @@ def _explain(
     x = data.x.to(network.first.weight.dtype).requires_grad_()
     data = data._replace(x=x)
     if inputs.histograms is not None:
-        histogram = SparseExamples(inputs.histograms.rows(graph.without_features())).take(np.arange(1))
+        histogram = SparseExamples(inputs.histograms.rows(graph)).rows
     has_width = encoder.n_rooted_outputs == len(encoder.hops) * encoder.hidden
     by_state = isinstance(encoder.rooted, BoundedReadout) and has_width
     with torch.set_grad_enabled(not by_state):
@@ -473,7 +474,15 @@ def _explain(
     columns: tuple[ColumnShare, ...] = ()
     if inputs.histograms is not None and network.wide is not None and histogram is not None:
         of_columns = (network.wide.weight.detach() @ of_units[0]).double().numpy()
-        columns = _column_shares(graph, inputs.histograms, histogram, of_columns, shares, n_columns)
+        encoding, column = inputs.histograms.encoding(graph), inputs.histograms.columns[histogram.indices]
+        contributions = np.zeros(encoding.space.n_columns)
+        contributions[column] = of_columns[histogram.indices] * histogram.values
+        # An entry of the row is a scaled count; the share of a column belongs to the nodes that it counts.
+        row = csr_matrix((histogram.values, column, [0, len(column)]), shape=encoding.matrix.shape)
+        counted = explanation_of(
+            graph, encoding._replace(matrix=row), contributions, reading, method, n_columns
+        )
+        shares, columns = shares + counted.node_shares, counted.columns
     return Explanation(
         graph=graph,
         prediction=plain(reading.prediction),
@@ -513,40 +522,6 @@ def _state_shares(encoder: Any, graph: GraphBatch, data: GraphData, gradients: T
                         of_pairs = (rows @ gradients[layer - layers]).double().numpy()
                         shares += np.bincount(cut.node, of_pairs, minlength=graph.n_nodes)
     return shares
-
-
-def _column_shares(
-    graph: GraphBatch,
-    histograms: SubtreeHistograms,
-    row: SparseRows,
-    gradients: Float64,
-    shares: Float64,
-    n_columns: int,
-) -> tuple[ColumnShare, ...]:
-    """Add the histograms' part to the nodes' shares, and return the columns with the largest shares."""
-    alphabet = histograms.alphabet
-    contributions = np.zeros(histograms.n_columns)
-    contributions[row.indices] = gradients[row.indices] * row.values
-    first_of_layer = np.concatenate([[0], np.cumsum(alphabet.n_colours)])
-    place = np.full(first_of_layer[-1], -1)
-    place[histograms.columns] = np.arange(histograms.n_columns)
-    colours, _ = refine(graph.without_features(), None, alphabet=alphabet)
-    for layer, colour_of_node in enumerate(colours):
-        seen = np.flatnonzero(colour_of_node >= 0)
-        column = place[first_of_layer[layer] + colour_of_node[seen]]
-        seen, column = seen[column >= 0], column[column >= 0]
-        n_nodes = np.bincount(column, minlength=histograms.n_columns)
-        shares[seen] += contributions[column] / n_nodes[column]
-    listed = []
-    for entry in np.argsort(-np.abs(contributions[row.indices]), kind="stable")[:n_columns].tolist():
-        number = int(histograms.columns[row.indices[entry]])
-        layer = int(np.searchsorted(first_of_layer, number, side="right")) - 1
-        colour = number - int(first_of_layer[layer])
-        share = float(contributions[row.indices[entry]])
-        tree = tree_of_colour(alphabet, layer, colour)
-        nodes = tuple(np.flatnonzero(colours[layer] == colour).tolist())
-        listed.append(ColumnShare(f"h{layer}:c{colour}", share, float(row.values[entry]), tree, nodes))
-    return tuple(listed)
 
 
 @savable
