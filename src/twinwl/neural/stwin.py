@@ -22,7 +22,7 @@ is that of ``fit`` to the bit.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
@@ -63,7 +63,7 @@ from twinwl.neural.estimator import (
     with_parameters,
 )
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
-from twinwl.neural.training import predict_logits
+from twinwl.neural.training import Held, predict_logits
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes
 
@@ -114,6 +114,8 @@ class SparsePerceptron(nn.Module):
 
 
 SCALINGS = ("twin", "none")
+# Features of some graphs and, where those are sums of sizes, the counts, with the same entries; else None.
+Views: TypeAlias = tuple[sparse.csr_matrix, sparse.csr_matrix | None]
 
 # 1, 2, 3, 4, 6, 8, 12, 16, …: all that a graph with 2³¹ nodes can need.
 STEPS: Int64 = np.unique(np.concatenate([2 ** np.arange(32), 3 * 2 ** np.arange(30)]))
@@ -139,7 +141,7 @@ class NetworkInput:
 
     >>> counts = sparse.csr_matrix([[2.0, 1.0], [2.0, 0.0]])
     >>> sums = sparse.csr_matrix([[7.0, 2.0], [5.0, 0.0]])
-    >>> scaling = NetworkInput.fitted(sums, counts)
+    >>> scaling = NetworkInput.fitted(2, [(sums, counts)])
     >>> scaling.usual_sizes, scaling.step_ptr, scaling.excess_columns
     (array([3., 2.]), array([0, 2, 3]), array([0]))
     >>> scaling.apply(sums, counts).toarray().round(2)
@@ -152,11 +154,32 @@ class NetworkInput:
     excess_columns: Int64 | None = None
 
     @classmethod
-    def fitted(cls, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> NetworkInput:
-        """Learn steps and usual sizes from features and, where those are sums of sizes, their counts."""
-        seen = ColumnStatistics(int(features.shape[1]), sums=counts is not None)
-        seen.add(features, counts)
-        return seen.scaling()
+    def fitted(cls, n_columns: int, parts: Iterable[Views]) -> NetworkInput:
+        """Learn steps and usual sizes from the training graphs, which may come in any number of parts.
+
+        All that is collected is sums of whole numbers, or extremes, so parts and their order do not matter.
+        """
+        largest, nodes, total, highest = np.zeros((4, n_columns))
+        lowest = np.full(n_columns, np.inf)
+        for features, counts in parts:
+            counted = features if counts is None else counts
+            np.maximum.at(largest, counted.indices, counted.data)
+            if counts is not None:
+                nodes += np.bincount(counts.indices, counts.data, n_columns)
+                total += np.bincount(features.indices, features.data, n_columns)
+                mean = features.data / counts.data
+                np.minimum.at(lowest, features.indices, mean)
+                np.maximum.at(highest, features.indices, mean)
+        step_ptr = pointer(_steps_reached(largest))
+        if counts is None:
+            return cls(step_ptr)
+        usual = total / np.maximum(nodes, 1)
+        # In a graph whose mean size is furthest from the usual one, the excess is the largest.
+        varying = np.zeros(n_columns, np.bool_)
+        for extreme in (lowest, highest):
+            seen = np.isfinite(extreme)
+            varying[seen] |= np.abs(extreme[seen] - usual[seen]) > _NOTHING * extreme[seen]
+        return cls(step_ptr, usual, np.flatnonzero(varying))
 
     @property
     def n_steps(self) -> int:
@@ -199,45 +222,6 @@ class NetworkInput:
             return not sums
         rises = np.diff(columns, prepend=-1, append=n_columns) > 0
         return sums and usual.shape == (n_columns,) and bool(rises.all())
-
-
-class ColumnStatistics:
-    """What a `NetworkInput` is fitted to, collected over any number of parts of the training graphs.
-
-    All are sums of whole numbers, or extremes, so the parts and their order do not matter.
-    """
-
-    def __init__(self, n_columns: int, *, sums: bool) -> None:
-        self._largest = np.zeros(n_columns)
-        self._nodes, self._sizes = np.zeros(n_columns), np.zeros(n_columns)
-        self._lowest, self._highest = np.full(n_columns, np.inf), np.zeros(n_columns)
-        self._sums = sums
-
-    def add(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> None:
-        """Take in the features of some graphs and, where those are sums of sizes, their counts."""
-        counted = features if counts is None else counts
-        np.maximum.at(self._largest, counted.indices, counted.data)
-        if counts is None:
-            return
-        n_columns = len(self._nodes)
-        self._nodes += np.bincount(counts.indices, counts.data, n_columns)
-        self._sizes += np.bincount(features.indices, features.data, n_columns)
-        mean = features.data / counts.data
-        np.minimum.at(self._lowest, features.indices, mean)
-        np.maximum.at(self._highest, features.indices, mean)
-
-    def scaling(self) -> NetworkInput:
-        """Return the scaling of the graphs so far."""
-        step_ptr = pointer(_steps_reached(self._largest))
-        if not self._sums:
-            return NetworkInput(step_ptr)
-        usual = self._sizes / np.maximum(self._nodes, 1)
-        # In a graph whose mean size is furthest from the usual one, the excess is the largest.
-        varying = np.zeros(len(usual), np.bool_)
-        for extreme in (self._lowest, self._highest):
-            seen = np.isfinite(extreme)
-            varying[seen] |= np.abs(extreme[seen] - usual[seen]) > _NOTHING * extreme[seen]
-        return NetworkInput(step_ptr, usual, np.flatnonzero(varying))
 
 
 def _steps_reached(counts: Float64) -> Int64:
@@ -316,9 +300,13 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
         self.vectorizer_ = self._new_vectorizer()
-        features, counts = self._views(batch, self.vectorizer_._learn(batch))
-        self.input_ = NetworkInput.fitted(features, counts) if self.scaling == "twin" else None
-        return self._scaled(features, counts)
+        views = self._views(batch, self.vectorizer_._learn(batch))
+        self._fit_input([views])
+        return self._scaled(*views)
+
+    def _fit_input(self, parts: Iterable[Views]) -> None:
+        n_columns = self.vectorizer_.n_features_out_
+        self.input_ = NetworkInput.fitted(n_columns, parts) if self.scaling == "twin" else None
 
     def _new_vectorizer(self) -> STwinVectorizer:
         parameters = self.get_params(deep=False)
@@ -333,10 +321,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         width = self.vectorizer_.n_features_out_ if self.input_ is None else self.input_.width
         return SparsePerceptron(width, self.hidden, n_outputs, self.dropout)
 
-    def _views(
-        self, batch: GraphBatch, encoding: Encoding
-    ) -> tuple[sparse.csr_matrix, sparse.csr_matrix | None]:
-        """Return the features and, where those are sums of sizes, the counts: with the same entries."""
+    def _views(self, batch: GraphBatch, encoding: Encoding) -> Views:
         columns = self.vectorizer_.columns_
         features = keep_columns(encoding.matrix, columns)
         if encoding.space.kind != "size":
@@ -574,7 +559,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
 
 MEMORY = 1 << 28
 """Bytes of features in memory at a time, unless told otherwise."""
-_FILES = {"indices": np.int64, "values": np.float32}
+_BYTES_OF_ENTRY = 12  # an index and a value
 _COUNTS_AT_ONCE = 1 << 22
 GraphParts: TypeAlias = Any
 """Graphs in parts: ``sizes``, the number of graphs of each, and ``read(part, rows)``, again and again."""
@@ -627,22 +612,15 @@ def fit_in_parts(
     model.vectorizer_ = _counted(parts, learnt, model._new_vectorizer())
 
     with tempfile.TemporaryDirectory(prefix="twinwl-fit-", dir=folder) as scratch:
-        model.input_ = None
-        if model.scaling == "twin":
-            seen = ColumnStatistics(model.vectorizer_.n_features_out_, sums=model.features == "size")
-            for features, counts in _views(model, parts, learnt):
-                seen.add(features, counts)
-            model.input_ = seen.scaling()
-        examples = StoredExamples(Path(scratch, "learnt"), memory)
-        for features, counts in _views(model, parts, learnt):
-            examples.add(model._scaled(features, counts))
-        validation = None
-        if held is not None:
-            watched = StoredExamples(Path(scratch, "held"), memory // 4)
-            for features, counts in _views(model, parts, targets.rows[held]):
-                watched.add(model._scaled(features, counts))
-            validation = model._labelled(watched, targets, held)
-        model._train(model._labelled(examples, targets, kept), validation, None, other_seeds)
+        model._fit_input(_views(model, parts, learnt))
+
+        def stored(name: str, rows: Int64) -> Held:
+            views = _views(model, parts, targets.rows[rows])
+            examples = StoredExamples(Path(scratch, name), memory, (model._scaled(*view) for view in views))
+            return model._labelled(examples, targets, rows)
+
+        validation = None if held is None else stored("held", held)
+        model._train(stored("learnt", kept), validation, None, other_seeds)
     model.held_out_ = None if held is None else targets.rows[held]
 
 
@@ -666,9 +644,7 @@ def _read(parts: GraphParts, rows: Int64) -> Iterator[tuple[Int64, GraphBatch]]:
             yield here, parts.read(part, here - (ends[part] - parts.sizes[part]))
 
 
-def _views(
-    model: STwinNetworkEstimator, parts: GraphParts, rows: Int64
-) -> Iterator[tuple[sparse.csr_matrix, sparse.csr_matrix | None]]:
+def _views(model: STwinNetworkEstimator, parts: GraphParts, rows: Int64) -> Iterator[Views]:
     """Yield features and counts of some graphs, part by part."""
     for _, batch in _read(parts, rows):
         yield model._views(batch, stwin_features(batch, space=model.vectorizer_.space_))
@@ -692,7 +668,7 @@ def _counted(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer) -> S
     return freeze(vectorizer, counts, examples)
 
 
-class StoredExamples:
+class StoredExamples(SparseExamples):
     """Examples of a network in files that are mapped into memory.
 
     Parameters
@@ -701,43 +677,29 @@ class StoredExamples:
         Where to write them; it is created.
     memory
         Bytes that a random order reads at a time, though always one part.
+    parts
+        The examples, read once.
     """
 
-    def __init__(self, folder: Path, memory: int) -> None:
+    def __init__(self, folder: Path, memory: int, parts: Iterable[SparseExamples]) -> None:
         folder.mkdir()
-        self._folder, self._memory = folder, memory
-        self._indptr: list[Int64] = [np.zeros(1, np.int64)]
-        self._first, self._bytes = [0], list[int]()
-        self._mapped: SparseRows | None = None
-
-    def add(self, examples: SparseExamples) -> None:
-        """Append a part."""
-        indptr, indices, values = examples.rows
-        for name, data in zip(_FILES, (indices.tobytes(), values.tobytes())):
-            with (self._folder / name).open("ab") as file:
-                file.write(data)
-        self._indptr.append(indptr[1:] + self._indptr[-1][-1:])
-        self._first.append(self._first[-1] + len(examples))
-        self._bytes.append(indices.nbytes + values.nbytes)
-        self._mapped = None
-
-    def __len__(self) -> int:
-        return self._first[-1]
-
-    def take(self, rows: Int64) -> SparseRows:
-        """Return these rows as input of `SparseLinear`."""
-        if self._mapped is None:
-            # An empty file cannot be mapped.
-            indices, values = (
-                np.memmap(self._folder / name, kind, "r") if sum(self._bytes) else np.empty(0, kind)
-                for name, kind in _FILES.items()
-            )
-            self._mapped = SparseRows(np.concatenate(self._indptr), np.asarray(indices), np.asarray(values))
-        return self._mapped.take(rows)
+        self._memory = memory
+        lengths, first = [np.empty(0, np.int64)], [0]
+        with (folder / "indices").open("wb") as indices, (folder / "values").open("wb") as values:
+            for part in parts:
+                lengths.append(np.diff(part.rows.indptr))
+                first.append(first[-1] + len(part))
+                indices.write(part.rows.indices.tobytes())
+                values.write(part.rows.values.tobytes())
+        indptr, self._first = pointer(np.concatenate(lengths)), np.array(first)
+        self._bytes = np.diff(indptr[self._first]) * _BYTES_OF_ENTRY
+        self.rows = SparseRows(
+            indptr, _mapped(folder / "indices", np.int64), _mapped(folder / "values", np.float32)
+        )
 
     def shuffled(self, random: np.random.Generator) -> Int64:
         """Return all rows in a random order that reads each part once."""
-        if sum(self._bytes) <= self._memory:
+        if self._bytes.sum() <= self._memory:
             return random.permutation(len(self))
         windows: list[list[Int64]] = []
         room = 0
@@ -748,3 +710,8 @@ class StoredExamples:
                 room = self._memory - self._bytes[part]
             windows[-1].append(np.arange(self._first[part], self._first[part + 1]))
         return np.concatenate([random.permutation(np.concatenate(window)) for window in windows])
+
+
+def _mapped(path: Path, kind: type[np.number]) -> Any:  # noqa: ANN401
+    """Map an array of a file into memory; an empty file cannot be mapped."""
+    return np.asarray(np.memmap(path, kind, "r")) if path.stat().st_size else np.empty(0, kind)
