@@ -8,7 +8,9 @@ so an expensive batch is split into parts.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import KW_ONLY
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -108,21 +110,23 @@ class LevelExamples:
 
 
 def node_examples(
-    batch: GraphBatch, columns: Float32, cost: Int64 | None = None, *, padded: bool = False
+    batch: GraphBatch, columns: Float32, rounds: int = 0, cost: Int64 | None = None, *, padded: bool = False
 ) -> LevelExamples:
-    """Return graphs whose level 0 has a row for each distinct input of a node; by default arcs are messages.
+    """Return graphs whose level k has a row for each colour of a node after k rounds, as in a GIN.
+
+    Level 0 has a row for each distinct input of a node. Without ``cost``, a graph costs its nodes and arcs.
 
     >>> batch = GraphBatch.from_edges([[(0, 1)], [(0, 1), (1, 2)]])
-    >>> examples = node_examples(batch, np.ones((5, 1), np.float32))
-    >>> add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, 1)
-    1
+    >>> examples = node_examples(batch, np.ones((5, 1), np.float32), rounds=1)
     >>> part = examples.part(np.array([1]))
     >>> part.x.tolist(), part.levels.level(1).counts.tolist()
     ([[1.0]], [2, 1])
     """
     codes, first = distinct_rows(columns)
     cost = batch.nodes_per_graph + np.diff(batch.indptr[batch.graph_ptr]) if cost is None else cost
-    return LevelExamples(batch.graph_ptr, codes, columns[first], cost, padded=padded)
+    examples = LevelExamples(batch.graph_ptr, codes, columns[first], cost, padded=padded)
+    add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, rounds)
+    return examples
 
 
 def add_rounds(
@@ -246,6 +250,11 @@ def drawn_again(module: Layers) -> Layers:
     return module
 
 
+def stack(layer: Callable[..., nn.Module], *widths: int) -> nn.ModuleList:
+    """Return a layer between each two widths, made of the numbers of columns before and after it."""
+    return nn.ModuleList(layer(*pair) for pair in pairwise(widths))
+
+
 class RowNetwork(nn.Module):
     """A network on rows: a vector for each graph, then a classifier, its ``head``."""
 
@@ -365,20 +374,12 @@ class GNNClassifier(NeuralGraphClassifier):
 # ---------------------------------------------------------------------- GIN
 
 
-def gin_examples(batch: GraphBatch, columns: Float32, layers: int) -> LevelExamples:
-    """Return graphs as input of a GIN: level k has the colours of the nodes after k rounds."""
-    examples = node_examples(batch, columns)
-    add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, layers)
-    return examples
-
-
 class GINLayers(nn.Module):
     """A stack of GIN layers with two-layer perceptrons."""
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
-        widths = [n_columns] + [hidden] * (layers - 1)
-        self.perceptrons = nn.ModuleList(drawn_again(Perceptron(width, hidden)) for width in widths)
+        self.perceptrons = stack(lambda *pair: drawn_again(Perceptron(*pair)), n_columns, *[hidden] * layers)
 
     def forward(self, x: Tensor, levels: BatchLevels, first: int = 0) -> list[Tensor]:
         """Return the rows after each layer, from those of level ``first``."""
@@ -427,7 +428,7 @@ class GINClassifier(GNNClassifier):
     _network = GINNetwork
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
-        return gin_examples(batch, columns, self.layers)
+        return node_examples(batch, columns, self.layers)
 
 
 # ---------------------------------------------------------------------- GCN
@@ -479,8 +480,7 @@ class GCNNetwork(RowNetwork):
 
     def __init__(self, model: GNNClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        widths = [n_columns] + [model.hidden] * model.layers
-        self.layers = nn.ModuleList(GCNLayer(n_in, n_out) for n_in, n_out in pairwise(widths))
+        self.layers = stack(GCNLayer, n_columns, *[model.hidden] * model.layers)
         self.head = readout_head(model, model.hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
@@ -520,8 +520,7 @@ class SAGPoolNetwork(RowNetwork):
 
     def __init__(self, model: SAGPoolClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        widths = [n_columns] + [model.hidden] * model.layers
-        self.layers = nn.ModuleList(GCNLayer(n_in, n_out) for n_in, n_out in pairwise(widths))
+        self.layers = stack(GCNLayer, n_columns, *[model.hidden] * model.layers)
         self.score = GCNLayer(model.layers * model.hidden, 1)
         # PyG multiplies scores by w / |w|, so by a random sign, and draws both weights once more.
         torch.rand(1)
@@ -617,7 +616,7 @@ class SortPoolNetwork(RowNetwork):
     def __init__(self, model: SortPoolClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
         widths = [n_columns] + [model.hidden] * model.layers + [1]
-        self.weights = nn.ModuleList(nn.Linear(n_in, n_out) for n_in, n_out in pairwise(widths))
+        self.weights = stack(nn.Linear, *widths)
         self.n_kept = model.n_kept_
         # The first filters are as wide as a node's states and move node by node: a linear layer.
         self.filters = nn.Linear(sum(widths[1:]), _FIRST_FILTERS)
@@ -688,7 +687,7 @@ class SortPoolClassifier(GNNClassifier):
         self.n_kept_ = max(_FEWEST_KEPT, int(sizes[int((1 - self.share_larger) * (len(sizes) - 1))]))
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
-        return gin_examples(batch, columns, self.layers + 1)
+        return node_examples(batch, columns, self.layers + 1)
 
 
 # ---------------------------------------------------------------------- DiffPool
@@ -704,9 +703,10 @@ class DiffPoolNetwork(RowNetwork):
     def __init__(self, model: DiffPoolClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
         hidden, inner = model.hidden, [n_columns] + [model.hidden] * (model.layers - 1)
-        self.embed = _mean_layers([*inner, hidden])
-        self.assign = _mean_layers([*inner, model.n_clusters_])
-        self.coarse = Convolution(hidden, hidden, bias_of_own=True)
+        convolution = partial(Convolution, bias_of_own=True)  # as in the paper's GraphSAGE
+        self.embed = stack(convolution, *inner, hidden)
+        self.assign = stack(convolution, *inner, model.n_clusters_)
+        self.coarse = convolution(hidden, hidden)
         self.head = readout_head(model, 2 * hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
@@ -730,12 +730,6 @@ class DiffPoolNetwork(RowNetwork):
         if not self.training:
             return pooled
         return with_auxiliary_loss(pooled, _auxiliary_loss(soft, coarse, overlap, levels, layer))
-
-
-def _mean_layers(widths: list[int]) -> nn.ModuleList:
-    """Return convolutions as in the paper's GraphSAGE."""
-    pairs = pairwise(widths)
-    return nn.ModuleList(Convolution(n_in, n_out, bias_of_own=True) for n_in, n_out in pairs)
 
 
 def _products(left: Tensor, right: Tensor, rows: Pool) -> Tensor:
@@ -824,10 +818,9 @@ class DiffPoolClassifier(GNNClassifier):
         # The assignment, its sums over neighbours, both of them padded, and the gradients of all of these.
         n_matrices = math.ceil(12 * self.cluster_ratio)
         check_dense(batch, self.batch_size, n_matrices, "DiffPool", self.max_memory)
-        examples = node_examples(batch, columns, _COST_OF_NODE * batch.nodes_per_graph, padded=True)
+        cost = _COST_OF_NODE * batch.nodes_per_graph
         # The round after the last layer is that of the sums of assignments over neighbours.
-        add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, self.layers + 1)
-        return examples
+        return node_examples(batch, columns, self.layers + 1, cost, padded=True)
 
 
 # ---------------------------------------------------------------------- GCN-RNI
@@ -850,8 +843,8 @@ class GCNRNINetwork(RowNetwork):
         self.draws = model.draws
         n_learnt = hidden - self.n_random
         widths = [n_columns, hidden, n_learnt] if n_learnt else []
-        self.of_labels = nn.ModuleList(Convolution(*pair) for pair in pairwise(widths))
-        self.layers = nn.ModuleList(Convolution(hidden, hidden) for _ in range(model.layers))
+        self.of_labels = stack(Convolution, *widths)
+        self.layers = stack(Convolution, hidden, *[hidden] * model.layers)
         self.head = nn.Sequential(
             nn.Linear(hidden, hidden),
             nn.ELU(),

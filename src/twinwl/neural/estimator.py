@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
@@ -86,18 +87,6 @@ def with_parameters(kind: Kind) -> Kind:
     return kind
 
 
-def history_from_state(state: object) -> History:
-    """Read the curves of a training.
-
-    >>> history_from_state({"train_loss": [0.5], "best_epoch": 0}).train_loss
-    [0.5]
-    """
-    history: History = restore(History, state, "history")
-    if not -1 <= history.best_epoch < max(1, len(history.train_loss)):
-        raise TwinWLError("the best epoch of the model's history is not in it; the file is damaged")
-    return history
-
-
 def weights_to_state(module: torch.nn.Module) -> dict[str, Values]:
     """Return the weights by name."""
     return {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
@@ -170,14 +159,13 @@ def check_same_targets(earlier: NeuralGraphEstimator, targets: TargetTable) -> N
 def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.Module:
     """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
     module: Any = copy.deepcopy(earlier.module_)
-    if isinstance(targets.heads[0], NumberHead):
-        pairs: list[Any] = list(zip(earlier.heads_, targets.heads))
-        factor = torch.tensor([old.scale / new.scale for old, new in pairs], dtype=torch.float64)
-        shift = torch.tensor([(old.mean - new.mean) / new.scale for old, new in pairs], dtype=torch.float64)
-        with torch.no_grad():
-            module.second.weight.mul_(factor[:, None].to(module.second.weight.dtype))
-            module.second.bias.mul_(factor.to(module.second.bias.dtype))
-            module.second.bias.add_(shift.to(module.second.bias.dtype))
+    last = module.second
+    with torch.no_grad():
+        for row, (old, new) in enumerate(zip(earlier.heads_, targets.heads)):
+            if isinstance(new, NumberHead):
+                last.weight[row] *= old.scale / new.scale
+                last.bias[row] *= old.scale / new.scale
+                last.bias[row] += (old.mean - new.mean) / new.scale
     return module
 
 
@@ -210,8 +198,7 @@ class NeuralGraphEstimator(TaskEstimator):
         Adam starts anew. Only parameters of training may change in between.
     callbacks : function, list of functions or None
         Called with the `History` so far after each epoch, those of a refit included; training stops after an
-        epoch for which one returns True. An exception ends ``fit`` with an error that names the function.
-        Model files do not keep them.
+        epoch for which one returns True. Model files do not keep them.
     device : {"auto", "cpu", "cuda", "mps"}
         Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
@@ -413,9 +400,7 @@ class NeuralGraphEstimator(TaskEstimator):
             positive = positive_class(head.classes) if single else 1
             validation = validation._replace(scoring=self.scoring, positive=positive)
         with seeded(module_seed):
-            module = self._build_module(self._n_outputs)
-        if start is not None:
-            module.load_state_dict(start.state_dict())
+            module = self._build_module(self._n_outputs) if start is None else copy.deepcopy(start)
         with ProgressBar(
             type(self).__name__, max_epochs, show=None if self.verbose is None else bool(self.verbose)
         ) as bar:
@@ -547,14 +532,16 @@ class NeuralGraphEstimator(TaskEstimator):
         """Return the outputs of the network, shape (n_graphs, n_outputs)."""
         self._check_fitted()
         examples = self._examples(self._new_graphs(X, "predict"))
-        place = device_of(self.device, or_else="cpu")
-        if place.type == "cpu":
-            return predict_logits(self.module_, examples)
-        self.module_.to(place)
+        with self._network_on_device() as network:
+            return predict_logits(network, examples)
+
+    @contextmanager
+    def _network_on_device(self) -> Iterator[Any]:
+        """Put the network on ``device`` in the block; files and explanations need it on the processor."""
         try:
-            return predict_logits(self.module_, examples)
+            yield self.module_.to(device_of(self.device, or_else="cpu"))
         finally:
-            self.module_.cpu()  # where files and explanations expect it
+            self.module_.cpu()
 
     def plot_history(self) -> Figure:
         """Return the learning curves as a figure of matplotlib, to show or to save (``.savefig``)."""
@@ -582,7 +569,7 @@ class NeuralGraphEstimator(TaskEstimator):
         self.heads_ = [head_from_state(head) for head in state["heads"]]
         if len(self.heads_) != len(self.tasks_ or self.heads_[:1]):
             raise TwinWLError("the model's outputs do not fit its tasks; the file is damaged")
-        self.history_ = history_from_state(state["history"])
+        self.history_ = restore(History, state["history"], "history")
         build = functools.partial(self._build_module, self._n_outputs, **shape)
         self.module_ = network_from_state(build, state["weights"])
         self._fitted_with = self.get_params(deep=False)

@@ -244,18 +244,6 @@ class FittedInputs(NodeInputs):
         """Width of the histograms; 0 without them."""
         return 0 if self.histograms is None else self.histograms.n_columns
 
-    def examples(
-        self,
-        rooted: RowExamples | SubgraphExamples,
-        batch: GraphBatch,
-        layers: int,
-        max_memory: int | None = None,
-    ) -> NTwinExamples:
-        """Add what the subtree encoder needs to rooted subgraphs."""
-        if self.histograms is not None:
-            return NTwinExamples(rooted, histograms=SparseExamples(self.histograms.rows(batch)))
-        return NTwinExamples(rooted, self.rows(batch, (None,) * layers, "none", max_memory=max_memory))
-
     def rows(
         self,
         batch: GraphBatch,

@@ -65,7 +65,6 @@ from twinwl.neural.estimator import (
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
 from twinwl.neural.training import Held, predict_logits
 from twinwl.refinement.histograms import colour_histograms
-from twinwl.refinement.identities import rooted_sizes
 
 
 class SparsePerceptron(nn.Module):
@@ -113,7 +112,6 @@ class SparsePerceptron(nn.Module):
             return self.first.weight[torch.as_tensor(rows.indices)] @ hidden
 
 
-SCALINGS = ("twin", "none")
 # Features of some graphs and, where those are sums of sizes, the counts, with the same entries; else None.
 Views: TypeAlias = tuple[sparse.csr_matrix, sparse.csr_matrix | None]
 
@@ -253,7 +251,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     _constraints: ClassVar[Constraints] = {
         **FEATURE_PARAMETERS,
         **COLUMN_PARAMETERS,
-        "scaling": (one_of(*SCALINGS),),
+        "scaling": (one_of("twin", "none"),),
         "hidden": (WIDTH,),
     }
 
@@ -289,7 +287,42 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         task
             The task to explain, by its name or place, if there are several.
         """
-        return explain_decision(self._one_task(task), X, n_columns)
+        model = self._one_task(task)
+        graph, space, scaling = model._graph_to_explain(X), model.vectorizer_.space_, model.input_
+        encoding = stwin_features(graph, space=space)
+        features, counts = model._views(graph, encoding)
+        examples = model._scaled(features, counts)
+        row, outputs = examples.rows, predict_logits(model.module_, examples)[0]
+        decision = model._decision_about(outputs)
+        # The gradient of each column of the network's input, and what the column adds to the decision.
+        gradient, added = np.zeros((2, examples.n_columns))
+        gradient[row.indices] = model.module_.gradient(row, torch.from_numpy(decision.weights)).numpy()
+        added[row.indices] = gradient[row.indices] * row.values
+        value = float(outputs.astype(np.float64) @ decision.weights.astype(np.float64)) + decision.intercept
+        # The same of each feature: by its count and, of sums of sizes, by the sum.
+        by_count, by_sum = np.zeros((2, features.shape[1]))
+        if scaling is None:
+            by_count += added
+        else:
+            by_count += np.diff(np.concatenate([[0.0], np.cumsum(added)])[scaling.step_ptr])
+        if scaling is not None and scaling.usual_sizes is not None and counts is not None:
+            # An excess is a sum minus a multiple of a count, and so is what it adds.
+            by_sum[scaling.excess_columns] = EXCESS_SCALE * gradient[scaling.n_steps :]
+            by_count -= by_sum * scaling.usual_sizes * counts.toarray()[0]
+            by_sum *= features.toarray()[0]
+        columns = slice(None) if model.vectorizer_.columns_ is None else model.vectorizer_.columns_
+        of_counts, of_sums = parts = np.zeros((2, space.n_columns))
+        parts[:, columns] = by_count, by_sum
+        decision = decision._replace(intercept=value - float(added.sum()))
+        explanation = explanation_of(
+            graph, encoding, of_counts + of_sums, decision, "gradient × input", n_columns
+        )
+        if scaling is None or counts is None:
+            return explanation
+        # A count is split evenly among the nodes of a colour, a sum by their rooted sizes.
+        counted = encoding._replace(space=FeatureSpace("count", space.alphabet))
+        shares = node_shares(graph, counted, of_counts) + node_shares(graph, encoding, of_sums)
+        return replace(explanation, node_shares=shares)
 
     def unseen_rate(self, X: GraphsLike) -> float:
         """Return the share of nodes, averaged over rounds, whose colour no training graph has."""
@@ -352,71 +385,6 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
             raise TwinWLError("the scaling in the model does not fit its features; the file is damaged")
         self._network_from_state(state)
         return self
-
-
-def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
-    """Explain a predicted class against the second most likely one, or a number."""
-    graph = model._graph_to_explain(X)
-    encoding = stwin_features(graph, space=model.vectorizer_.space_)
-    examples = model._scaled(*model._views(graph, encoding))
-    outputs = predict_logits(model.module_, examples)[0]
-    reading = model._decision_about(outputs)
-    row = examples.take(np.array([0]))
-    gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()
-    # Entries of the network's input: contribution and gradient of each.
-    added, steepness = np.zeros((2, examples.n_columns))
-    added[row.indices], steepness[row.indices] = gradient.astype(np.float64) * row.values, gradient
-    by_count, by_excess, slope = _on_columns(model, added, steepness)
-    decision = float(outputs.astype(np.float64) @ reading.weights.astype(np.float64)) + reading.intercept
-    reading = reading._replace(intercept=decision - float(added.sum()))
-    contributions = by_count + by_excess
-    explanation = explanation_of(graph, encoding, contributions, reading, "gradient × input", n_columns)
-    if model.input_ is None or model.input_.usual_sizes is None:
-        return explanation
-    return replace(explanation, node_shares=_shares(model, graph, encoding, by_count, slope))
-
-
-def _on_columns(
-    model: STwinNetworkEstimator, added: Float64, steepness: Float64
-) -> tuple[Float64, Float64, Float64]:
-    """Bring values of the network's columns back to the columns of the feature space.
-
-    Returns what counts add, what excesses add, and the gradient of the excess in nodes.
-    """
-    space, columns, scaling = model.vectorizer_.space_, model.vectorizer_.columns_, model.input_
-    kept = np.arange(space.n_columns) if columns is None else columns
-    by_count, by_excess, slope = np.zeros((3, space.n_columns))
-    if scaling is None:
-        by_count[kept] = added
-        return by_count, by_excess, slope
-    before = np.concatenate([[0.0], np.cumsum(added[: scaling.n_steps])])
-    by_count[kept] = np.diff(before[scaling.step_ptr])
-    if scaling.excess_columns is not None:
-        doubled = kept[scaling.excess_columns]
-        by_excess[doubled] = added[scaling.n_steps :]
-        slope[doubled] = EXCESS_SCALE * steepness[scaling.n_steps :]
-    return by_count, by_excess, slope
-
-
-def _shares(
-    model: STwinNetworkEstimator, graph: GraphBatch, encoding: Encoding, by_count: Float64, slope: Float64
-) -> Float64:
-    """Split counts evenly among a colour's nodes, and excesses by each node's own excess."""
-    space = model.vectorizer_.space_
-    usual = np.zeros(space.n_columns)
-    kept = np.arange(space.n_columns) if model.vectorizer_.columns_ is None else model.vectorizer_.columns_
-    usual[kept] = model.input_.usual_sizes  # type: ignore[union-attr]
-    counted = encoding._replace(space=FeatureSpace("count", space.alphabet))
-    shares = node_shares(graph, counted, by_count)
-    places = encoding.column_of_node
-    sizes = rooted_sizes(graph, len(places) - 1)
-    first = 0
-    for place, size, width in zip(places, sizes, space.columns_per_round):
-        seen = np.flatnonzero(place >= 0)
-        column = first + place[seen]
-        shares[seen] += slope[column] * (size[seen] - usual[column])
-        first += width
-    return shares
 
 
 @savable
@@ -559,10 +527,9 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
 
 MEMORY = 1 << 28
 """Bytes of features in memory at a time, unless told otherwise."""
+GraphParts: TypeAlias = Any
 _BYTES_OF_ENTRY = 12  # an index and a value
 _COUNTS_AT_ONCE = 1 << 22
-GraphParts: TypeAlias = Any
-"""Graphs in parts: ``sizes``, the number of graphs of each, and ``read(part, rows)``, again and again."""
 
 
 # What ``fit`` of the estimator consists of, is called here in the same order.
@@ -585,7 +552,8 @@ def fit_in_parts(
     model
         The estimator to fit.
     parts
-        The graphs; ``parts.read`` returns some graphs of a part, by their rising numbers within it.
+        The graphs: ``parts.sizes`` are their numbers in each part; ``parts.read(part, rows)`` returns some of
+        a part, by their rising numbers within it, as often as it is called.
     y
         Targets of all graphs, as for ``fit``.
     held_out : array of bool, shape (n_graphs,), optional
