@@ -100,7 +100,7 @@ def main() -> None:
         method = resolve(name)
         estimator = method.build(parameters, 0)
         lifted = estimator._fit_examples(graphs)  # noqa: SLF001
-        columns = estimator.inputs_.rows(graphs)
+        columns = estimator.inputs_.columns(graphs)
         with seeded(0):
             network = estimator._build_module(2).network  # noqa: SLF001
         ways = [

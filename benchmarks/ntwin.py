@@ -195,7 +195,7 @@ def work(name: str, threads: int, epochs: int, data: str) -> dict[str, float]:
         import torch_geometric.nn  # noqa: F401, PLC0415  (its import must not count as preparation)
     graphs, y = _graphs(data)
     hops = SETS[data]
-    inputs, _ = FittedInputs.fitted(graphs, LAYERS, subtree="wl", edge_labels=False, min_df=1)
+    inputs = FittedInputs.of(graphs, LAYERS, subtree="wl", edge_labels=False, min_df=1)
     _examples(inputs, graphs[:50], hops)  # compiled code is loaded once per process
     after_imports = _peak()
     torch.manual_seed(0)
@@ -231,8 +231,8 @@ def quotient_epoch(
     """Return one epoch on the quotient."""
     rows, subtree = None, None
     if histograms:
-        subtree, matrix = SubtreeHistograms.fitted(graphs, LAYERS, edge_labels=False)
-        rows = SparseExamples(matrix)
+        subtree = SubtreeHistograms.fitted(graphs, LAYERS, edge_labels=False)
+        rows = SparseExamples(subtree.rows(graphs))
     return twin_epoch(y, NTwinExamples(_rows(graphs, LAYERS, HOPS), histograms=rows), encoder, subtree)
 
 

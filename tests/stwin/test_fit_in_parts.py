@@ -88,9 +88,8 @@ def test_stored_examples_are_those_that_were_added(tmp_path):
     from twinwl.neural.sparse import SparseExamples  # noqa: PLC0415
 
     matrix = csr_matrix(random(30, 8, 0.4, random_state=0))
-    stored = StoredExamples(tmp_path / "parts", memory=700)
-    for low, high in ((0, 12), (12, 13), (13, 30)):
-        stored.add(SparseExamples(matrix[low:high]))
+    parts = (SparseExamples(matrix[low:high]) for low, high in ((0, 12), (12, 13), (13, 30)))
+    stored = StoredExamples(tmp_path / "parts", 700, parts)
     rows = stored.shuffled(np.random.default_rng(0))
     assert sorted(rows.tolist()) == list(range(30))
     for got, expected in zip(stored.take(rows), SparseExamples(matrix).take(rows), strict=True):

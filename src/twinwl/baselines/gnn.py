@@ -8,8 +8,9 @@ so an expensive batch is split into parts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from inspect import Parameter, Signature, signature
+from collections.abc import Callable
+from dataclasses import KW_ONLY
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -24,7 +25,6 @@ from twinwl.arguments import (
     MEMORY,
     WIDTH,
     Float32,
-    Float64,
     Int32,
     Int64,
     Ints,
@@ -35,10 +35,10 @@ from twinwl.arguments import (
 )
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.graphs.labels import Label, recode
-from twinwl.models.base import Constraints, RandomState, keeps_parameters
+from twinwl.models.base import Constraints, RandomState
 from twinwl.neural.encoder import PooledSumNorm
-from twinwl.neural.estimator import NeuralGraphClassifier
+from twinwl.neural.estimator import NeuralGraphClassifier, with_parameters
+from twinwl.neural.inputs import NodeInputs
 from twinwl.neural.rows import (
     BatchLevels,
     ColourLevels,
@@ -51,7 +51,6 @@ from twinwl.neural.rows import (
     gather,
     pool,
 )
-from twinwl.neural.training import Callbacks
 
 # Items of a part plus the messages between them: a few hundred megabytes with 64 columns.
 _BUDGET = 1 << 20
@@ -111,21 +110,23 @@ class LevelExamples:
 
 
 def node_examples(
-    batch: GraphBatch, columns: Float32, cost: Int64 | None = None, *, padded: bool = False
+    batch: GraphBatch, columns: Float32, rounds: int = 0, cost: Int64 | None = None, *, padded: bool = False
 ) -> LevelExamples:
-    """Return graphs whose level 0 has a row for each distinct input of a node; by default arcs are messages.
+    """Return graphs whose level k has a row for each colour of a node after k rounds, as in a GIN.
+
+    Level 0 has a row for each distinct input of a node. Without ``cost``, a graph costs its nodes and arcs.
 
     >>> batch = GraphBatch.from_edges([[(0, 1)], [(0, 1), (1, 2)]])
-    >>> examples = node_examples(batch, np.ones((5, 1), np.float32))
-    >>> add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, 1)
-    1
+    >>> examples = node_examples(batch, np.ones((5, 1), np.float32), rounds=1)
     >>> part = examples.part(np.array([1]))
     >>> part.x.tolist(), part.levels.level(1).counts.tolist()
     ([[1.0]], [2, 1])
     """
     codes, first = distinct_rows(columns)
     cost = batch.nodes_per_graph + np.diff(batch.indptr[batch.graph_ptr]) if cost is None else cost
-    return LevelExamples(batch.graph_ptr, codes, columns[first], cost, padded=padded)
+    examples = LevelExamples(batch.graph_ptr, codes, columns[first], cost, padded=padded)
+    add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, rounds)
+    return examples
 
 
 def add_rounds(
@@ -169,69 +170,6 @@ def check_dense(
         f"for each of {count} graphs in a batch, which",
         "leave out the largest graphs, lower batch_size or hidden, or raise max_memory",
     )
-
-
-@dataclass(frozen=True, eq=False)
-class NodeInputs:
-    """One-hot labels and standardised features of nodes, fitted on the training graphs.
-
-    Attributes
-    ----------
-    labels : tuple of labels
-        One column each; a node with any other label has zeros there.
-    centre, scale : arrays of float64, shape (n_continuous,)
-        Mean and standard deviation of each continuous feature.
-
-    Examples
-    --------
-    >>> inputs = NodeInputs.fitted(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]))
-    >>> inputs.rows(GraphBatch.from_edges([[(0, 1)]], node_labels=[["O", "N"]]))
-    array([[0., 1.],
-           [0., 0.]], dtype=float32)
-    """
-
-    labels: tuple[Label, ...]
-    centre: Float64
-    scale: Float64
-
-    @classmethod
-    def fitted(cls, batch: GraphBatch, extra: Float64 | None = None) -> NodeInputs:
-        """Fit labels and scales; ``extra`` are further continuous features, shape (n_nodes, n_extra)."""
-        values = _continuous(batch, extra)
-        values = values if len(values) else np.zeros((1, values.shape[1]))
-        scale = values.std(axis=0)
-        labels = tuple(batch.node_vocabulary[code] for code in np.unique(batch.node_labels).tolist())
-        return cls(labels, values.mean(axis=0), np.where(scale > 0, scale, 1.0))
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.labels) + len(self.centre)
-
-    def rows(self, batch: GraphBatch, extra: Float64 | None = None) -> Float32:
-        """Return the columns of every node, shape (n_nodes, n_columns)."""
-        values = _continuous(batch, extra)
-        if not batch.n_nodes:
-            return np.empty((0, self.n_columns), np.float32)
-        if values.shape[1] != len(self.centre):
-            n_extra = 0 if extra is None else extra.shape[1]
-            raise TwinWLError(
-                f"the nodes have {values.shape[1] - n_extra} continuous features, but the network was "
-                f"trained with {len(self.centre) - n_extra}; give it the same columns"
-            )
-        places = recode(batch.node_labels, batch.node_vocabulary, self.labels)
-        # The last row is zero, and the place of an unseen label is -1.
-        one_hot = np.eye(len(self.labels) + 1, len(self.labels), dtype=np.float32)[places]
-        return np.hstack([one_hot, ((values - self.centre) / self.scale).astype(np.float32)])
-
-
-def _continuous(batch: GraphBatch, extra: Float64 | None) -> Float64:
-    if batch.directed:
-        raise TwinWLError(
-            "the graphs are directed, but the method is defined for undirected graphs; symmetrise them"
-        )
-    parts = [part for part in (batch.node_features, extra) if part is not None]
-    return np.hstack(parts) if parts else np.empty((batch.n_nodes, 0))
 
 
 # ---------------------------------------------------------------------- layers
@@ -312,6 +250,11 @@ def drawn_again(module: Layers) -> Layers:
     return module
 
 
+def stack(layer: Callable[..., nn.Module], *widths: int) -> nn.ModuleList:
+    """Return a layer between each two widths, made of the numbers of columns before and after it."""
+    return nn.ModuleList(layer(*pair) for pair in pairwise(widths))
+
+
 class RowNetwork(nn.Module):
     """A network on rows: a vector for each graph, then a classifier, its ``head``."""
 
@@ -353,6 +296,7 @@ class PartwiseNetwork(nn.Module):
 # ---------------------------------------------------------------------- the estimator
 
 
+@with_parameters
 class GNNClassifier(NeuralGraphClassifier):
     """Base of the neural baselines; a subclass names its ``_network`` and makes ``_level_examples``.
 
@@ -360,7 +304,7 @@ class GNNClassifier(NeuralGraphClassifier):
     features, standardised. Edge labels are ignored. Training is that of all neural methods of this package:
     Adam, early stopping on a held-out part, the weights of the best epoch.
 
-    A subclass lists parameters of its own, and other defaults, as arguments of its class statement.
+    A subclass declares parameters of its own, and other defaults, as attributes (`with_parameters`).
 
     Parameters
     ----------
@@ -394,79 +338,40 @@ class GNNClassifier(NeuralGraphClassifier):
     _constraints: ClassVar[Constraints] = {"layers": (DEPTH,), "hidden": (WIDTH,)}
     _network: ClassVar[Any]
 
-    layers: int
-    hidden: int
-    dropout: float
-    inputs_: NodeInputs
-
-    @keeps_parameters
-    def __init__(
-        self,
-        *,
-        layers: int = 3,
-        hidden: int = 64,
-        dropout: float = 0.5,
-        random_state: RandomState = 0,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        class_weight: object = None,
-        verbose: bool | int | None = None,
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 1,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
-
-    def __init_subclass__(cls, **own: object) -> None:
-        """Make an ``__init__`` whose signature, which scikit-learn reads, has the own parameters first."""
-        inherited = signature(GNNClassifier.__init__).parameters.items()
-        shared = [p.replace(default=own.pop(name, p.default)) for name, p in inherited]
-        first = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=own[name]) for name in own]
-
-        def init(self: object, *args: object, **kwargs: object) -> None: ...
-
-        init.__signature__ = Signature([shared[0], *first, *shared[1:]])  # type: ignore[attr-defined]
-        cls.__init__ = keeps_parameters(init)  # type: ignore[method-assign]
-        super().__init_subclass__()
+    _: KW_ONLY
+    layers: int = 3
+    hidden: int = 64
+    random_state: RandomState = 0
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         """Return the graphs as input of the network."""
         raise NotImplementedError
 
-    def _extra_features(self, batch: GraphBatch) -> Float64 | None:  # noqa: ARG002
-        """Return continuous features of the nodes that the method computes, or None."""
-        return None
+    def _described(self, batch: GraphBatch) -> GraphBatch:
+        """Return the graphs with the node features that the method adds."""
+        if batch.directed:
+            raise TwinWLError(
+                "the graphs are directed, but the method is defined for undirected graphs; symmetrise them"
+            )
+        return batch
 
     def _inspect(self, batch: GraphBatch) -> None:
         """Compute from the training graphs what else the shape of the network depends on."""
 
     def _fit_examples(self, batch: GraphBatch) -> LevelExamples:
-        extra = self._extra_features(batch)
-        self.inputs_ = NodeInputs.fitted(batch, extra)
+        described = self._described(batch)
+        self.inputs_ = NodeInputs.fitted(described)
         self._inspect(batch)
-        return self._level_examples(batch, self.inputs_.rows(batch, extra))
+        return self._level_examples(batch, self.inputs_.columns(described))
 
     def _examples(self, batch: GraphBatch) -> LevelExamples:
-        return self._level_examples(batch, self.inputs_.rows(batch, self._extra_features(batch)))
+        return self._level_examples(batch, self.inputs_.columns(self._described(batch)))
 
     def _build_module(self, n_classes: int) -> nn.Module:
-        return PartwiseNetwork(self._network(self, self.inputs_.n_columns, n_classes))
+        return PartwiseNetwork(self._network(self, self.inputs_.n_features, n_classes))
 
 
 # ---------------------------------------------------------------------- GIN
-
-
-def gin_examples(batch: GraphBatch, columns: Float32, layers: int) -> LevelExamples:
-    """Return graphs as input of a GIN: level k has the colours of the nodes after k rounds."""
-    examples = node_examples(batch, columns)
-    add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, layers)
-    return examples
 
 
 class GINLayers(nn.Module):
@@ -474,8 +379,7 @@ class GINLayers(nn.Module):
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
-        widths = [n_columns] + [hidden] * (layers - 1)
-        self.perceptrons = nn.ModuleList(drawn_again(Perceptron(width, hidden)) for width in widths)
+        self.perceptrons = stack(lambda *pair: drawn_again(Perceptron(*pair)), n_columns, *[hidden] * layers)
 
     def forward(self, x: Tensor, levels: BatchLevels, first: int = 0) -> list[Tensor]:
         """Return the rows after each layer, from those of level ``first``."""
@@ -524,7 +428,7 @@ class GINClassifier(GNNClassifier):
     _network = GINNetwork
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
-        return gin_examples(batch, columns, self.layers)
+        return node_examples(batch, columns, self.layers)
 
 
 # ---------------------------------------------------------------------- GCN
@@ -576,8 +480,7 @@ class GCNNetwork(RowNetwork):
 
     def __init__(self, model: GNNClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        widths = [n_columns] + [model.hidden] * model.layers
-        self.layers = nn.ModuleList(GCNLayer(n_in, n_out) for n_in, n_out in pairwise(widths))
+        self.layers = stack(GCNLayer, n_columns, *[model.hidden] * model.layers)
         self.head = readout_head(model, model.hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
@@ -617,8 +520,7 @@ class SAGPoolNetwork(RowNetwork):
 
     def __init__(self, model: SAGPoolClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        widths = [n_columns] + [model.hidden] * model.layers
-        self.layers = nn.ModuleList(GCNLayer(n_in, n_out) for n_in, n_out in pairwise(widths))
+        self.layers = stack(GCNLayer, n_columns, *[model.hidden] * model.layers)
         self.score = GCNLayer(model.layers * model.hidden, 1)
         # PyG multiplies scores by w / |w|, so by a random sign, and draws both weights once more.
         torch.rand(1)
@@ -666,7 +568,8 @@ def maxima(x: Tensor, rows: Pool) -> Tensor:
     return zeros.scatter_reduce(0, graph, gather(x, rows.rows), "amax", include_self=False)
 
 
-class SAGPoolClassifier(GNNClassifier, ratio=0.5, readout="sum"):
+@with_parameters
+class SAGPoolClassifier(GNNClassifier):
     r"""Classify graphs with self-attention graph pooling (Lee et al., 2019), its global architecture.
 
     A graph convolution of the node states scores the nodes (equation 3 there), the best share of them is kept
@@ -692,8 +595,8 @@ class SAGPoolClassifier(GNNClassifier, ratio=0.5, readout="sum"):
     }
     _network = SAGPoolNetwork
 
-    ratio: float
-    readout: str
+    ratio: float = 0.5
+    readout: str = "sum"
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         return degree_examples(batch, columns, self.layers + 1)
@@ -713,7 +616,7 @@ class SortPoolNetwork(RowNetwork):
     def __init__(self, model: SortPoolClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
         widths = [n_columns] + [model.hidden] * model.layers + [1]
-        self.weights = nn.ModuleList(nn.Linear(n_in, n_out) for n_in, n_out in pairwise(widths))
+        self.weights = stack(nn.Linear, *widths)
         self.n_kept = model.n_kept_
         # The first filters are as wide as a node's states and move node by node: a linear layer.
         self.filters = nn.Linear(sum(widths[1:]), _FIRST_FILTERS)
@@ -756,7 +659,8 @@ class SortPoolNetwork(RowNetwork):
         return (sequence + self.filters.bias).mT
 
 
-class SortPoolClassifier(GNNClassifier, share_larger=0.6):
+@with_parameters
+class SortPoolClassifier(GNNClassifier):
     r"""Classify graphs with DGCNN and its SortPooling (Zhang et al., 2018).
 
     A layer is equation (1) there, :math:`Z' = \tanh(\tilde D^{-1} \tilde A Z W)`; the last has one channel.
@@ -776,15 +680,14 @@ class SortPoolClassifier(GNNClassifier, share_larger=0.6):
     _constraints: ClassVar[Constraints] = {"share_larger": (number(0, 1, above=True, below=True),)}
     _network = SortPoolNetwork
 
-    share_larger: float
-    n_kept_: int
+    share_larger: float = 0.6
 
     def _inspect(self, batch: GraphBatch) -> None:
         sizes = np.sort(batch.nodes_per_graph)
         self.n_kept_ = max(_FEWEST_KEPT, int(sizes[int((1 - self.share_larger) * (len(sizes) - 1))]))
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
-        return gin_examples(batch, columns, self.layers + 1)
+        return node_examples(batch, columns, self.layers + 1)
 
 
 # ---------------------------------------------------------------------- DiffPool
@@ -800,9 +703,10 @@ class DiffPoolNetwork(RowNetwork):
     def __init__(self, model: DiffPoolClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
         hidden, inner = model.hidden, [n_columns] + [model.hidden] * (model.layers - 1)
-        self.embed = _mean_layers([*inner, hidden])
-        self.assign = _mean_layers([*inner, model.n_clusters_])
-        self.coarse = Convolution(hidden, hidden, bias_of_own=True)
+        convolution = partial(Convolution, bias_of_own=True)  # as in the paper's GraphSAGE
+        self.embed = stack(convolution, *inner, hidden)
+        self.assign = stack(convolution, *inner, model.n_clusters_)
+        self.coarse = convolution(hidden, hidden)
         self.head = readout_head(model, 2 * hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
@@ -826,12 +730,6 @@ class DiffPoolNetwork(RowNetwork):
         if not self.training:
             return pooled
         return with_auxiliary_loss(pooled, _auxiliary_loss(soft, coarse, overlap, levels, layer))
-
-
-def _mean_layers(widths: list[int]) -> nn.ModuleList:
-    """Return convolutions as in the paper's GraphSAGE."""
-    pairs = pairwise(widths)
-    return nn.ModuleList(Convolution(n_in, n_out, bias_of_own=True) for n_in, n_out in pairs)
 
 
 def _products(left: Tensor, right: Tensor, rows: Pool) -> Tensor:
@@ -884,7 +782,8 @@ def with_auxiliary_loss(values: Tensor, loss: Tensor) -> Tensor:
     return result
 
 
-class DiffPoolClassifier(GNNClassifier, cluster_ratio=0.25, max_memory=None):
+@with_parameters
+class DiffPoolClassifier(GNNClassifier):
     r"""Classify graphs with differentiable pooling (Ying et al., 2018), one pooling step.
 
     There are two networks: one embeds the nodes, :math:`Z = \mathrm{GNN}_{embed}(A, X)`, one assigns them to
@@ -909,9 +808,8 @@ class DiffPoolClassifier(GNNClassifier, cluster_ratio=0.25, max_memory=None):
     }
     _network = DiffPoolNetwork
 
-    cluster_ratio: float
-    max_memory: int | None
-    n_clusters_: int
+    cluster_ratio: float = 0.25
+    max_memory: int | None = None
 
     def _inspect(self, batch: GraphBatch) -> None:
         self.n_clusters_ = max(1, math.ceil(self.cluster_ratio * int(batch.nodes_per_graph.max())))
@@ -920,10 +818,9 @@ class DiffPoolClassifier(GNNClassifier, cluster_ratio=0.25, max_memory=None):
         # The assignment, its sums over neighbours, both of them padded, and the gradients of all of these.
         n_matrices = math.ceil(12 * self.cluster_ratio)
         check_dense(batch, self.batch_size, n_matrices, "DiffPool", self.max_memory)
-        examples = node_examples(batch, columns, _COST_OF_NODE * batch.nodes_per_graph, padded=True)
+        cost = _COST_OF_NODE * batch.nodes_per_graph
         # The round after the last layer is that of the sums of assignments over neighbours.
-        add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, self.layers + 1)
-        return examples
+        return node_examples(batch, columns, self.layers + 1, cost, padded=True)
 
 
 # ---------------------------------------------------------------------- GCN-RNI
@@ -946,8 +843,8 @@ class GCNRNINetwork(RowNetwork):
         self.draws = model.draws
         n_learnt = hidden - self.n_random
         widths = [n_columns, hidden, n_learnt] if n_learnt else []
-        self.of_labels = nn.ModuleList(Convolution(*pair) for pair in pairwise(widths))
-        self.layers = nn.ModuleList(Convolution(hidden, hidden) for _ in range(model.layers))
+        self.of_labels = stack(Convolution, *widths)
+        self.layers = stack(Convolution, hidden, *[hidden] * model.layers)
         self.head = nn.Sequential(
             nn.Linear(hidden, hidden),
             nn.ELU(),
@@ -988,7 +885,8 @@ def _convolved(layers: nn.ModuleList, x: Tensor, levels: BatchLevels) -> Tensor:
     return x
 
 
-class GCNRNIClassifier(GNNClassifier, ratio=0.5, draws=4):
+@with_parameters
+class GCNRNIClassifier(GNNClassifier):
     r"""Classify graphs by graph convolutions with random node initialisation (Abboud et al., 2021).
 
     A share of the entries of each node's initial state are standard normal numbers, drawn anew in each
@@ -1018,8 +916,8 @@ class GCNRNIClassifier(GNNClassifier, ratio=0.5, draws=4):
     }
     _network = GCNRNINetwork
 
-    ratio: float
-    draws: int
+    ratio: float = 0.5
+    draws: int = 4
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         examples, every_node = node_examples(batch, columns), np.arange(batch.n_nodes, dtype=np.int32)

@@ -6,6 +6,8 @@ the subgraph of a root. 1-2-3-GNN has sets of nodes, and PPGN multiplies matrice
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
@@ -45,15 +47,16 @@ from twinwl.baselines.gnn import (
     add_rounds,
     check_dense,
     drawn_again,
-    gin_examples,
     node_examples,
     readout_head,
+    stack,
     with_neighbours,
 )
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
 from twinwl.models.base import Constraints
+from twinwl.neural.estimator import with_parameters
 from twinwl.neural.quotient import check_memory
 from twinwl.neural.readouts import PairBlock
 from twinwl.neural.rows import BatchLevels, aggregate, as_tensor, distinct_rows, gather, pool
@@ -69,7 +72,7 @@ def _rooted_examples(
     cut = rooted_subgraphs(batch, hops)
     pair_ptr = cut.subgraph_ptr[batch.graph_ptr]
     cost = np.diff(pair_ptr) + np.diff(cut.indptr[pair_ptr])
-    return node_examples(batch, columns, cost), cut, pair_ptr
+    return node_examples(batch, columns, cost=cost), cut, pair_ptr
 
 
 # ---------------------------------------------------------------------- Nested GIN
@@ -103,9 +106,8 @@ class NestedGINNetwork(RowNetwork):
         return pool(self.of_root(torch.cat(sums, dim=1), roots), *levels.pooled(last))
 
 
-class NestedGINClassifier(
-    GNNClassifier, height=3, distance_features=True, max_memory=None, layers=4, hidden=32
-):
+@with_parameters
+class NestedGINClassifier(GNNClassifier):
     r"""Classify graphs with a Nested GIN (Zhang and Li, 2021).
 
     Inside the rooted subgraph :math:`G_w^h` of every node w a base GNN, here a GIN, gives each node v a state
@@ -145,9 +147,12 @@ class NestedGINClassifier(
     }
     _network = NestedGINNetwork
 
-    height: int
-    distance_features: bool
-    max_memory: int | None
+    height: int = 3
+    distance_features: bool = True
+    max_memory: int | None = None
+    _: KW_ONLY
+    layers: int = 4
+    hidden: int = 32
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         examples, cut, pair_ptr = _rooted_examples(batch, columns, self.height, self.max_memory)
@@ -167,8 +172,7 @@ class KHopNetwork(RowNetwork):
 
     def __init__(self, model: KHopGNNClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        widths = [n_columns] + [model.hidden] * (model.layers - 1)
-        self.passes = nn.ModuleList(_RingPass(width, model.hidden, model.hops) for width in widths)
+        self.passes = stack(partial(_RingPass, model.hops), n_columns, *[model.hidden] * model.layers)
         self.head = readout_head(model, model.hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
@@ -182,7 +186,7 @@ class KHopNetwork(RowNetwork):
 class _RingPass(nn.Module):
     """One pass from the outermost ring to the roots."""
 
-    def __init__(self, n_columns: int, hidden: int, hops: int) -> None:
+    def __init__(self, hops: int, n_columns: int, hidden: int) -> None:
         super().__init__()
         self.hops = hops
         self.enter = nn.ModuleList(Perceptron(n_columns, hidden) for _ in range(hops + 1))
@@ -211,7 +215,8 @@ class _RingPass(nn.Module):
         return states, last
 
 
-class KHopGNNClassifier(GNNClassifier, hops=3, max_memory=None, layers=1):
+@with_parameters
+class KHopGNNClassifier(GNNClassifier):
     r"""Classify graphs with a k-hop GNN (Nikolentzos, Dasoulas and Vazirgiannis, 2020).
 
     For each root the nodes at distance d form the ring :math:`R_d`. From the outermost ring inwards, the
@@ -235,46 +240,37 @@ class KHopGNNClassifier(GNNClassifier, hops=3, max_memory=None, layers=1):
     _constraints: ClassVar[Constraints] = {"hops": (DEPTH,), "max_memory": MEMORY}
     _network = KHopNetwork
 
-    hops: int
-    max_memory: int | None
+    hops: int = 3
+    max_memory: int | None = None
+    _: KW_ONLY
+    layers: int = 1
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         """Return graphs as rows: the levels of each pass are its steps, in the order of `_RingPass`."""
         examples, cut, pair_ptr = _rooted_examples(batch, columns, self.hops, self.max_memory)
-        rings = [_Ring(cut, pair_ptr, distance) for distance in range(self.hops + 1)]
+        arcs = np.ones(len(cut.indices), np.bool_), cut.indices, cut.indptr
+        adjacency = sparse.csr_matrix(arcs, shape=(len(cut.node), len(cut.node)))
+        # The nodes at each distance from all roots; at distance 0 they are the nodes of the graphs, in order.
+        rings = [np.flatnonzero(cut.distance == d) for d in range(self.hops + 1)]
         levels, last = examples.levels, 0
+
+        def add(d: int, own: tuple[int, Int32 | None], messages: Any = None) -> int:  # noqa: ANN401
+            return levels.add(np.searchsorted(rings[d], pair_ptr), own=own, messages=messages)
+
+        def neighbours(d: int, others: int) -> tuple[Int64, Int32]:
+            """Return the members of a ring that are adjacent to each of ring d, in CSR form."""
+            block = adjacency[rings[d]][:, rings[others]]
+            return block.indptr.astype(np.int64), block.indices
+
         for _ in range(self.layers):
             roots = last
             for d in range(self.hops, -1, -1):
-                ring, outermost = rings[d], last
-                last = levels.add(ring.graph_ptr, own=(roots, ring.node))
+                outermost, last = last, add(d, (roots, cut.node[rings[d]]))
                 if d < self.hops:
-                    messages = (outermost, *ring.neighbours(rings[d + 1]))
-                    last = levels.add(ring.graph_ptr, own=(last, None), messages=messages)
+                    last = add(d, (last, None), (outermost, *neighbours(d, d + 1)))
                 if d > 0:
-                    messages = (last, *ring.neighbours(ring))
-                    last = levels.add(ring.graph_ptr, own=(last, None), messages=messages)
+                    last = add(d, (last, None), (last, *neighbours(d, d)))
         return examples
-
-
-class _Ring:
-    """The nodes at one distance from all roots; those at distance 0 are the nodes of the graphs, in order."""
-
-    def __init__(self, cut: RootedSubgraphs, pair_ptr: Int64, distance: int) -> None:
-        self.cut = cut
-        self.members = np.flatnonzero(cut.distance == distance)
-        self.graph_ptr = np.searchsorted(self.members, pair_ptr)
-        self.node = cut.node[self.members]
-
-    def neighbours(self, other: _Ring) -> tuple[Int64, Int64]:
-        """Return the members of another ring that are adjacent to each, in CSR form."""
-        place = np.full(len(self.cut.node), -1, np.int64)
-        place[other.members] = np.arange(len(other.members))
-        starts = self.cut.indptr[self.members]
-        degree = self.cut.indptr[self.members + 1] - starts
-        found = place[self.cut.indices[ranges(starts, degree)]]
-        member = np.repeat(np.arange(len(degree)), degree)[found >= 0]
-        return pointer(np.bincount(member, minlength=len(degree))), found[found >= 0]
 
 
 # ---------------------------------------------------------------------- ID-GNN
@@ -310,7 +306,8 @@ class IDGNNNetwork(RowNetwork):
         return torch.cat(sums, dim=1)
 
 
-class IDGNNClassifier(GNNClassifier, form="full", longest_walk=6, max_memory=None):
+@with_parameters
+class IDGNNClassifier(GNNClassifier):
     r"""Classify graphs with an identity-aware GNN (You et al., 2021), here on a GIN.
 
     The full form runs message passing inside the ego network of every node v, as many hops wide as there are
@@ -337,20 +334,25 @@ class IDGNNClassifier(GNNClassifier, form="full", longest_walk=6, max_memory=Non
         "max_memory": MEMORY,
     }
 
-    form: str
-    longest_walk: int
-    max_memory: int | None
+    form: str = "full"
+    longest_walk: int = 6
+    max_memory: int | None = None
 
     @property
     def _network(self) -> Any:  # noqa: ANN401
         return GINNetwork if self.form == "fast" else IDGNNNetwork
 
-    def _extra_features(self, batch: GraphBatch) -> Float64 | None:
-        return closed_walks(batch, self.longest_walk) if self.form == "fast" else None
+    def _described(self, batch: GraphBatch) -> GraphBatch:
+        batch = super()._described(batch)
+        if self.form == "full":
+            return batch
+        features = [] if batch.node_features is None else [batch.node_features]
+        features.append(closed_walks(batch, self.longest_walk))
+        return batch.changed(node_features=np.hstack(features))
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         if self.form == "fast":
-            return gin_examples(batch, columns, self.layers)
+            return node_examples(batch, columns, self.layers)
         examples, cut, pair_ptr = _rooted_examples(batch, columns, self.layers, self.max_memory)
         centres = (cut.distance == 0).astype(np.int32)
         pairs = examples.levels.add(pair_ptr, centres, own=(0, cut.node))
@@ -489,16 +491,15 @@ def check_sets(
     n, degrees = batch.nodes_per_graph.astype(np.int64), np.diff(batch.indptr)
     wedges = np.diff(pointer(degrees * (degrees - 1) // 2)[batch.graph_ptr])
     pairs, triples = n * (n - 1) // 2, wedges if connected else n * (n - 1) * (n - 2) // 6
-    largest = int((pairs + triples).argmax())
-    of_largest, total = int((pairs + triples)[largest]), int((pairs + triples).sum())
+    total, largest = int((pairs + triples).sum()), int((pairs + triples).max())
     # Each of a set's k nodes moves along its edges; forward and backward, each layer keeps two states a set.
     degree = 2 * batch.n_edges / max(1, batch.n_nodes)
     neighbours = int((2 * pairs + 3 * triples).sum() * degree) + total
     check_fits(
-        neighbours * _BYTES_OF_NEIGHBOUR + of_largest * hidden * 4 * layers * _BYTES_OF_FLOAT,
+        neighbours * _BYTES_OF_NEIGHBOUR + largest * hidden * 4 * layers * _BYTES_OF_FLOAT,
         max_memory,
-        f"1-2-3-GNN on {len(batch)} graphs with up to {total:,} pairs and triples of nodes (graph {largest} "
-        f"alone, of {int(n[largest]):,} nodes, has up to {of_largest:,})",
+        f"1-2-3-GNN on {len(batch)} graphs with up to {total:,} pairs and triples of nodes (graph "
+        f"{n.argmax()} has {n.max():,} nodes)",
         "leave out the largest graphs, use connected=True, or raise max_memory",
     )
 
@@ -527,8 +528,7 @@ class _SetLayers(nn.Module):
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
-        widths = [n_columns] + [hidden] * (layers - 1)
-        self.convolutions = nn.ModuleList(Convolution(width, hidden) for width in widths)
+        self.convolutions = stack(Convolution, n_columns, *[hidden] * layers)
 
     def forward(self, x: Tensor, levels: BatchLevels, last: int) -> tuple[Tensor, int]:
         """Return the rows after the layers, from those of level ``last``, and the number of their level."""
@@ -556,7 +556,8 @@ class _FedSetLayers(nn.Module):
         return states
 
 
-class OneTwoThreeGNNClassifier(GNNClassifier, connected=True, max_memory=None):
+@with_parameters
+class OneTwoThreeGNNClassifier(GNNClassifier):
     r"""Classify graphs with a hierarchical 1-2-3-GNN (Morris et al., 2019), on local neighbourhoods.
 
     A layer on k-sets is :math:`f_k'(s) = \sigma(f_k(s) W_1 + \sum_{t \in N_L(s)} f_k(t) W_2)`, where
@@ -589,17 +590,16 @@ class OneTwoThreeGNNClassifier(GNNClassifier, connected=True, max_memory=None):
     _constraints: ClassVar[Constraints] = {"connected": (FLAG,), "max_memory": MEMORY}
     _network = OneTwoThreeNetwork
 
-    connected: bool
-    max_memory: int | None
+    connected: bool = True
+    max_memory: int | None = None
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         """Return inputs and layers of the nodes, then those of pairs, then those of triples."""
         check_sets(batch, self.hidden, self.layers, connected=self.connected, max_memory=self.max_memory)
         sets = node_sets(batch, connected=self.connected)
         costs = [np.diff(each.set_ptr) + np.diff(each.indptr[each.set_ptr]) for each in sets]
-        examples = node_examples(batch, columns, np.sum(costs, axis=0))
-        levels = examples.levels
-        last = add_rounds(levels, batch.graph_ptr, batch.indptr, batch.indices, self.layers)
+        examples = node_examples(batch, columns, self.layers, np.sum(costs, axis=0))
+        levels, last = examples.levels, self.layers
         for each in sets:
             n, k = each.subsets.shape
             inside = (last, np.arange(n + 1) * k, each.subsets.ravel())
@@ -814,8 +814,7 @@ class PPGNNetwork(RowNetwork):
 
     def __init__(self, model: GNNClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        widths = [n_columns + 1] + [model.hidden] * (model.layers - 1)
-        self.blocks = nn.ModuleList(PairBlock(width, model.hidden) for width in widths)
+        self.blocks = stack(PairBlock, n_columns + 1, *[model.hidden] * model.layers)
         self.head = readout_head(model, 2 * model.layers * model.hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
@@ -845,7 +844,8 @@ def _perceptron(layers: nn.Sequential, x: Tensor) -> Tensor:
 _MATRICES_OF_BLOCK = 16
 
 
-class PPGNClassifier(GNNClassifier, max_memory=None, hidden=32):
+@with_parameters
+class PPGNClassifier(GNNClassifier):
     r"""Classify graphs with a provably powerful graph network (Maron et al., 2019), of 3-WL power.
 
     A graph is a tensor over pairs of nodes: the adjacency, and the node's columns on the diagonal. A block
@@ -873,7 +873,9 @@ class PPGNClassifier(GNNClassifier, max_memory=None, hidden=32):
     _constraints: ClassVar[Constraints] = {"max_memory": MEMORY}
     _network = PPGNNetwork
 
-    max_memory: int | None
+    max_memory: int | None = None
+    _: KW_ONLY
+    hidden: int = 32
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         n_matrices = _MATRICES_OF_BLOCK * self.layers * self.hidden

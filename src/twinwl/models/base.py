@@ -353,6 +353,7 @@ class TaskEstimator(GraphEstimator):
     heads_: list[Any]
     target_: str
     class_weight: object = None
+    random_state: RandomState
 
     def _read_targets(self, y: object, n_graphs: int, sample_weight: object, groups: object) -> TargetTable:
         return TargetTable.read(

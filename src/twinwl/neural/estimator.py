@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+import functools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import torch
@@ -27,7 +30,14 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, GraphClassifier, GraphRegressor, RandomState, TaskEstimator, seeds
+from twinwl.models.base import (
+    Constraints,
+    GraphClassifier,
+    GraphRegressor,
+    TaskEstimator,
+    old_names,
+    seeds,
+)
 from twinwl.models.calibration import (
     ClassHead,
     NumberHead,
@@ -62,16 +72,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def history_from_state(state: object) -> History:
-    """Read the curves of a training.
+Kind = TypeVar("Kind", bound=type[TaskEstimator])
 
-    >>> history_from_state({"train_loss": [0.5], "best_epoch": 0}).train_loss
-    [0.5]
+
+@dataclass_transform()
+def with_parameters(kind: Kind) -> Kind:
+    """Make the ``__init__`` of an estimator from its parameters: annotated attributes with a default.
+
+    As fields of a dataclass, parameters are inherited one by one, so no signature is repeated. Those after
+    ``_: KW_ONLY`` are keywords. Fitted attributes are annotated in methods: here they would be parameters.
     """
-    history: History = restore(History, state, "history")
-    if not -1 <= history.best_epoch < max(1, len(history.train_loss)):
-        raise TwinWLError("the best epoch of the model's history is not in it; the file is damaged")
-    return history
+    dataclass(eq=False, repr=False)(kind)
+    kind.__init__ = old_names(kind._removed, **kind._renamed)(kind.__init__)  # type: ignore[method-assign]
+    return kind
 
 
 def weights_to_state(module: torch.nn.Module) -> dict[str, Values]:
@@ -146,17 +159,17 @@ def check_same_targets(earlier: NeuralGraphEstimator, targets: TargetTable) -> N
 def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.Module:
     """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
     module: Any = copy.deepcopy(earlier.module_)
-    if isinstance(targets.heads[0], NumberHead):
-        pairs: list[Any] = list(zip(earlier.heads_, targets.heads))
-        factor = torch.tensor([old.scale / new.scale for old, new in pairs], dtype=torch.float64)
-        shift = torch.tensor([(old.mean - new.mean) / new.scale for old, new in pairs], dtype=torch.float64)
-        with torch.no_grad():
-            module.second.weight.mul_(factor[:, None].to(module.second.weight.dtype))
-            module.second.bias.mul_(factor.to(module.second.bias.dtype))
-            module.second.bias.add_(shift.to(module.second.bias.dtype))
+    last = module.second
+    with torch.no_grad():
+        for row, (old, new) in enumerate(zip(earlier.heads_, targets.heads)):
+            if isinstance(new, NumberHead):
+                last.weight[row] *= old.scale / new.scale
+                last.bias[row] *= old.scale / new.scale
+                last.bias[row] += (old.mean - new.mean) / new.scale
     return module
 
 
+@with_parameters
 class NeuralGraphEstimator(TaskEstimator):
     """Base of the neural estimators; a subclass defines how graphs become examples, and the network.
 
@@ -185,8 +198,7 @@ class NeuralGraphEstimator(TaskEstimator):
         Adam starts anew. Only parameters of training may change in between.
     callbacks : function, list of functions or None
         Called with the `History` so far after each epoch, those of a refit included; training stops after an
-        epoch for which one returns True. An exception ends ``fit`` with an error that names the function.
-        Model files do not keep them.
+        epoch for which one returns True. Model files do not keep them.
     device : {"auto", "cpu", "cuda", "mps"}
         Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
@@ -234,30 +246,24 @@ class NeuralGraphEstimator(TaskEstimator):
     }
     _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
 
-    max_epochs: int
-    batch_size: int
-    learning_rate: float
-    weight_decay: float
-    patience: int
-    validation_fraction: float | None
-    scoring: str | None
-    refit: bool
-    average_epochs: int
-    warm_start: bool
-    callbacks: Callbacks
-    device: str
-    random_state: RandomState
-    verbose: bool | int | None
+    _: KW_ONLY
+    dropout: float = 0.5
+    max_epochs: int = 100
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    patience: int = 15
+    validation_fraction: float | None = 0.1
+    verbose: bool | int | None = None
+    device: str = "auto"
+    scoring: str | None = None
+    refit: bool = False
+    average_epochs: int = 1
+    warm_start: bool = False
+    callbacks: Callbacks = None
 
     _fitted_attribute = "history_"
     _learns_tasks = False
-
-    module_: torch.nn.Module
-    history_: History
-    held_out_: Int64 | None
-    held_out_outputs_: Float32 | None
-    n_epochs_: int
-    _fitted_with: dict[str, object]
 
     # ------------------------------------------------------------------ what a subclass implements
 
@@ -365,6 +371,7 @@ class NeuralGraphEstimator(TaskEstimator):
 
         The two seeds are those of weights and of training; ``start`` is the network of an earlier fit.
         """
+        self.module_: Any  # of the class that `_build_module` returns
         self.module_, self.history_ = self._trained(rows, self.max_epochs, seeds, start, validation, monitor)
         self.n_epochs_ = self.history_.best_epoch + 1
         self._fitted_with = self.get_params(deep=False)
@@ -393,9 +400,7 @@ class NeuralGraphEstimator(TaskEstimator):
             positive = positive_class(head.classes) if single else 1
             validation = validation._replace(scoring=self.scoring, positive=positive)
         with seeded(module_seed):
-            module = self._build_module(self._n_outputs)
-        if start is not None:
-            module.load_state_dict(start.state_dict())
+            module = self._build_module(self._n_outputs) if start is None else copy.deepcopy(start)
         with ProgressBar(
             type(self).__name__, max_epochs, show=None if self.verbose is None else bool(self.verbose)
         ) as bar:
@@ -507,7 +512,7 @@ class NeuralGraphEstimator(TaskEstimator):
         return Decision(head.classes[wanted], head.classes[other], weights, 0.0)
 
     def _select(self, place: int) -> Self:
-        """Return the model of one task; its network shares all weights but those of the last layer."""
+        """Return the model of one task: the last layer of its network has the outputs of that task."""
         model = super()._select(place)
 
         def own(rows: Any) -> Any:  # noqa: ANN401  (of two classes, the first has the logit 0)
@@ -515,12 +520,10 @@ class NeuralGraphEstimator(TaskEstimator):
             part[: len(part) - 1] = 0
             return part
 
-        weights = dict(self.module_.state_dict())
-        weights |= {name: own(weights[name]) for name in ("second.weight", "second.bias")}
-        with torch.device("meta"):
-            model.module_ = model._build_module(model._n_outputs)
-        model.module_.load_state_dict(weights, assign=True)
-        model.module_.eval()
+        model.module_ = copy.deepcopy(self.module_)
+        last = model.module_.second
+        last.weight, last.bias = (torch.nn.Parameter(own(each.detach())) for each in (last.weight, last.bias))
+        last.out_features = model._n_outputs
         held = getattr(self, "held_out_outputs_", None)  # a loaded model has none
         model.held_out_outputs_ = None if held is None else own(held.T).T
         return model
@@ -529,14 +532,16 @@ class NeuralGraphEstimator(TaskEstimator):
         """Return the outputs of the network, shape (n_graphs, n_outputs)."""
         self._check_fitted()
         examples = self._examples(self._new_graphs(X, "predict"))
-        place = device_of(self.device, or_else="cpu")
-        if place.type == "cpu":
-            return predict_logits(self.module_, examples)
-        self.module_.to(place)
+        with self._network_on_device() as network:
+            return predict_logits(network, examples)
+
+    @contextmanager
+    def _network_on_device(self) -> Iterator[Any]:
+        """Put the network on ``device`` in the block; files and explanations need it on the processor."""
         try:
-            return predict_logits(self.module_, examples)
+            yield self.module_.to(device_of(self.device, or_else="cpu"))
         finally:
-            self.module_.cpu()  # where files and explanations expect it
+            self.module_.cpu()
 
     def plot_history(self) -> Figure:
         """Return the learning curves as a figure of matplotlib, to show or to save (``.savefig``)."""
@@ -555,14 +560,18 @@ class NeuralGraphEstimator(TaskEstimator):
             "heads": [head_to_state(head) for head in self.heads_],
         }
 
-    def _network_from_state(self, state: Mapping[str, Any]) -> None:
-        """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before."""
+    def _network_from_state(self, state: Mapping[str, Any], **shape: int) -> None:
+        """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before.
+
+        ``shape`` is passed to `_build_module`: what can be measured on a network with memory alone.
+        """
         self.tasks_ = restore(tuple[str, ...] | None, state["tasks"])
         self.heads_ = [head_from_state(head) for head in state["heads"]]
         if len(self.heads_) != len(self.tasks_ or self.heads_[:1]):
             raise TwinWLError("the model's outputs do not fit its tasks; the file is damaged")
-        self.history_ = history_from_state(state["history"])
-        self.module_ = network_from_state(lambda: self._build_module(self._n_outputs), state["weights"])
+        self.history_ = restore(History, state["history"], "history")
+        build = functools.partial(self._build_module, self._n_outputs, **shape)
+        self.module_ = network_from_state(build, state["weights"])
         self._fitted_with = self.get_params(deep=False)
 
 
@@ -595,6 +604,7 @@ def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | F
     return mean[others]
 
 
+@with_parameters
 class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
     """Base of the neural classifiers: trained on the cross-entropy.
 
@@ -616,6 +626,9 @@ class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
     """
 
     _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS), None)}
+
+    _: KW_ONLY
+    class_weight: object = None
 
 
 class NeuralGraphRegressor(GraphRegressor, NeuralGraphEstimator):

@@ -10,27 +10,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from twinwl.arguments import Float32, Float64, Int32, Int64, pointer, ranges
+from twinwl.arguments import Float32, Float64, Int32, Int64, graph_of_node, pointer, ranges
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
 from twinwl.isomorphism.rooted import Groups, Neighbourhoods
-from twinwl.models.features import alphabet_from_state, alphabet_to_state, columns_from_state
+from twinwl.models.features import (
+    Encoding,
+    FeatureSpace,
+    alphabet_from_state,
+    alphabet_to_state,
+    columns_from_state,
+    stwin_features,
+)
 from twinwl.neural.encoder import GraphData, NTwinInput, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.quotient import RootMark, RowExamples, n_marks
 from twinwl.neural.readouts import SubgraphBatch
 from twinwl.neural.rows import Pool, count_rows, distinct_rows
 from twinwl.neural.sparse import SparseExamples
-from twinwl.refinement.colours import Alphabet, refine
-from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 SUBTREES = ("auto", "wl", "gin")
@@ -76,156 +81,168 @@ class NTwinExamples:
         return NTwinInput(TwinInput(self.rooted.take(rows), whole), histograms)
 
 
+@dataclass(frozen=True, eq=False)
 class SubtreeHistograms:
     """How often each colour of layers 1, …, K occurs in a graph, as sparse rows for a network: equation (4).
 
     Counts are square-rooted and each row is scaled to length 5. Colours that occur in
     fewer than ``min_df`` training graphs are ignored: a colour of a single graph does not generalise.
 
-    Parameters
+    Attributes
     ----------
-    alphabet
-        The alphabet of colours.
+    space : FeatureSpace
+        The colours of all layers, a column each.
     columns : array of int64
-        The colours that are used, numbered over all layers from layer 0 on.
+        The columns that are used.
 
     Examples
     --------
     >>> from twinwl.datasets.generators import worked_example
-    >>> histograms, rows = SubtreeHistograms.fitted(worked_example(), layers=2, edge_labels=False, min_df=1)
-    >>> histograms.n_columns, rows.shape
+    >>> histograms = SubtreeHistograms.fitted(worked_example(), layers=2, edge_labels=False, min_df=1)
+    >>> histograms.n_columns, histograms.rows(worked_example()).shape
     (4, (2, 4))
     """
 
-    def __init__(self, alphabet: Alphabet, columns: Int64) -> None:
-        self.alphabet = alphabet
-        self.columns = columns
+    space: FeatureSpace
+    columns: Int64
 
     @classmethod
     def fitted(
         cls, batch: GraphBatch, layers: int, *, edge_labels: bool, min_df: int = 2
-    ) -> tuple[SubtreeHistograms, csr_matrix]:
-        """Take the alphabet and the columns from a batch of graphs; also return the rows of these graphs."""
-        colours, alphabet = refine(batch, layers, edge_labels=edge_labels)
-        counts = _counts(batch, colours, alphabet)
-        kept = np.bincount(counts.indices, minlength=counts.shape[1]) >= min_df
-        kept[: len(alphabet.labels)] = False  # the paper's representation starts at layer 1
-        histograms = cls(alphabet, np.flatnonzero(kept).astype(np.int64))
-        return histograms, histograms._scaled(counts)
+    ) -> SubtreeHistograms:
+        """Take the colours from a batch of graphs."""
+        encoding = stwin_features(batch, layers, "count", edge_labels=edge_labels)
+        kept = np.bincount(encoding.matrix.indices, minlength=encoding.space.n_columns) >= min_df
+        kept[: encoding.space.columns_per_round[0]] = False  # the paper's representation starts at layer 1
+        return cls(encoding.space, np.flatnonzero(kept))
 
     @property
     def n_columns(self) -> int:
         """Width of the rows."""
         return len(self.columns)
 
+    def encoding(self, batch: GraphBatch) -> Encoding:
+        """Return the counts of all colours."""
+        return stwin_features(batch.without_features(), space=self.space)
+
     def rows(self, batch: GraphBatch) -> csr_matrix:
         """Return the scaled histograms, shape (n_graphs, n_columns)."""
-        colours, _ = refine(batch, None, alphabet=self.alphabet)
-        return self._scaled(_counts(batch, colours, self.alphabet))
-
-    def _scaled(self, counts: csr_matrix) -> csr_matrix:
-        counts = counts[:, self.columns]
-        rows = csr_matrix((np.sqrt(counts.data), counts.indices, counts.indptr), shape=counts.shape)
+        counts = self.encoding(batch).matrix[:, self.columns]
         lengths = np.sqrt(np.asarray(counts.sum(axis=1)).ravel())  # of the square roots
         scale = np.divide(_ROW_LENGTH, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        rows.data *= np.repeat(scale, np.diff(rows.indptr))
-        return rows
-
-
-def _counts(batch: GraphBatch, colours: np.ndarray, alphabet: Alphabet) -> csr_matrix:
-    sizes = alphabet.n_colours
-    data, indices, indptr = colour_histograms(batch, colours, sizes, weigh_by_size=False)
-    return csr_matrix((data, indices, indptr), shape=(len(batch), sum(sizes)))
+        data = np.sqrt(counts.data) * np.repeat(scale, np.diff(counts.indptr))
+        return csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape)
 
 
 @dataclass(frozen=True, eq=False)
-class FittedInputs:
-    """Conversion of graphs to inputs of a network, fitted on the training graphs.
+class NodeInputs:
+    """One-hot labels and standardised features of nodes, fitted on the training graphs.
 
     Attributes
     ----------
-    n_graphs : int
-        Number of graphs it was fitted on.
     labels : tuple of labels
-        The node labels of the training graphs; any other is a row of zeros.
-    edge_labels : tuple of labels, or None
-        The edge labels, if they are used.
-    directed : bool
-    subtree : str
-        ``"wl"`` or ``"gin"``.
+        The node labels of the training graphs, a column each; a node with any other has zeros there.
     centre, scale : arrays of float64, shape (n_continuous,)
         Mean and standard deviation of each continuous feature.
-    histograms : SubtreeHistograms or None
-        The subtree encoder, if ``subtree`` is ``"wl"``.
+
+    >>> inputs = NodeInputs.fitted(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]))
+    >>> inputs.columns(GraphBatch.from_edges([[(0, 1)]], node_labels=[["O", "N"]]))
+    array([[0., 1.],
+           [0., 0.]], dtype=float32)
     """
 
-    n_graphs: int
     labels: tuple[Label, ...]
-    edge_labels: tuple[Label, ...] | None
-    directed: bool
-    subtree: str
     centre: Float64
     scale: Float64
-    histograms: SubtreeHistograms | None = None
 
     @classmethod
-    def fitted(
-        cls, batch: GraphBatch, layers: int, *, subtree: str, edge_labels: bool, min_df: int
-    ) -> tuple[FittedInputs, csr_matrix | None]:
-        """Fit on the training graphs; also return their histograms, if there are any."""
+    def fitted(cls, batch: GraphBatch, **others: Any) -> Self:  # noqa: ANN401
+        """Fit labels and scales; ``others`` are the attributes of a subclass."""
         if not batch.n_nodes:
             raise TwinWLError(
                 f"none of the {len(batch)} graphs to learn from has a node; add graphs with nodes"
             )
         features = np.empty((1, 0)) if batch.node_features is None else batch.node_features
-        if subtree == "auto":
-            subtree = "gin" if features.shape[1] else "wl"
-        used = np.flatnonzero(np.bincount(batch.node_labels, minlength=len(batch.node_vocabulary)))
-        scale = features.std(axis=0)
-        histograms, rows = None, None
-        if subtree == "wl":
-            plain = batch.without_features()
-            histograms, rows = SubtreeHistograms.fitted(plain, layers, edge_labels=edge_labels, min_df=min_df)
-        inputs = cls(
-            n_graphs=len(batch),
-            labels=tuple(batch.node_vocabulary[code] for code in used.tolist()),
-            edge_labels=batch.edge_vocabulary if edge_labels and batch.edge_labels is not None else None,
-            directed=batch.directed,
-            subtree=subtree,
+        spread = features.std(axis=0)
+        return cls(
+            labels=tuple(batch.node_vocabulary[code] for code in np.unique(batch.node_labels).tolist()),
             centre=features.mean(axis=0),
-            scale=np.where(scale > 0, scale, 1.0),  # a constant column: do not divide by 0
-            histograms=histograms,
+            scale=np.where(spread > 0, spread, 1.0),  # a constant column: do not divide by 0
+            **others,
         )
-        return inputs, rows
 
     @property
     def n_features(self) -> int:
         """Width of a node's input."""
         return len(self.labels) + len(self.centre)
 
+    def scaled(self, batch: GraphBatch, nodes: Int32 | slice = slice(None)) -> Float32:
+        """Return the continuous features of nodes, standardised."""
+        if not batch.n_nodes:
+            return np.empty((0, len(self.centre)), np.float32)
+        features = np.empty((batch.n_nodes, 0)) if batch.node_features is None else batch.node_features
+        if features.shape[1] != len(self.centre):
+            raise TwinWLError(
+                f"the nodes have {features.shape[1]} continuous features, but the network was trained with "
+                f"{len(self.centre)}; give it the same columns"
+            )
+        return ((features[nodes] - self.centre) / self.scale).astype(np.float32)
+
+    def columns(self, batch: GraphBatch, nodes: Int32 | slice = slice(None)) -> Float32:
+        """Return one-hot labels and scaled features of nodes, shape (n_nodes, n_features)."""
+        places = recode(batch.node_labels[nodes], batch.node_vocabulary, self.labels)
+        # The last row is zero, and the place of an unseen label is -1.
+        one_hot = np.eye(len(self.labels) + 1, len(self.labels), dtype=np.float32)[places]
+        return np.hstack([one_hot, self.scaled(batch, nodes)])
+
+
+@dataclass(frozen=True, eq=False)
+class FittedInputs(NodeInputs):
+    """Conversion of graphs to inputs of an NTwin-GNN, fitted on the training graphs.
+
+    Attributes
+    ----------
+    n_graphs : int
+        Number of graphs it was fitted on.
+    edge_labels : tuple of labels, or None
+        The edge labels, if they are used.
+    directed : bool
+    subtree : str
+        ``"wl"`` or ``"gin"``.
+    histograms : SubtreeHistograms or None
+        The subtree encoder, if ``subtree`` is ``"wl"``.
+    """
+
+    n_graphs: int
+    edge_labels: tuple[Label, ...] | None
+    directed: bool
+    subtree: str
+    histograms: SubtreeHistograms | None = None
+
+    @classmethod
+    def of(
+        cls, batch: GraphBatch, layers: int, *, subtree: str, edge_labels: bool, min_df: int
+    ) -> FittedInputs:
+        """Fit on the training graphs."""
+        if subtree == "auto":
+            subtree = "gin" if batch.has_node_features else "wl"
+        inputs = cls.fitted(
+            batch,
+            n_graphs=len(batch),
+            edge_labels=batch.edge_vocabulary if edge_labels and batch.edge_labels is not None else None,
+            directed=batch.directed,
+            subtree=subtree,
+        )
+        if subtree == "gin":
+            return inputs
+        plain = batch.without_features()
+        histograms = SubtreeHistograms.fitted(plain, layers, edge_labels=edge_labels, min_df=min_df)
+        return replace(inputs, histograms=histograms)
+
     @property
     def n_histogram_columns(self) -> int:
         """Width of the histograms; 0 without them."""
         return 0 if self.histograms is None else self.histograms.n_columns
-
-    def examples(
-        self,
-        rooted: RowExamples | SubgraphExamples,
-        batch: GraphBatch,
-        layers: int,
-        max_memory: int | None = None,
-        histograms: csr_matrix | None = None,
-    ) -> NTwinExamples:
-        """Add what the subtree encoder needs to rooted subgraphs.
-
-        ``histograms`` are those that `fitted` returned, if these are the training graphs.
-        """
-        if histograms is None and self.histograms is not None:
-            histograms = self.histograms.rows(batch.without_features())
-        whole = None
-        if self.subtree == "gin":
-            whole = self.rows(batch, (None,) * layers, "none", max_memory=max_memory)
-        return NTwinExamples(rooted, whole, None if histograms is None else SparseExamples(histograms))
 
     def rows(
         self,
@@ -239,19 +256,6 @@ class FittedInputs:
         settings = (hops, root_mark, self.labels, self.edge_labels, self.scaled(batch), roots, max_memory)
         return RowExamples(batch, *settings)
 
-    def scaled(self, batch: GraphBatch, nodes: Int32 | slice = slice(None)) -> Float32:
-        """Return the continuous features of nodes, standardised."""
-        if batch.node_features is None:
-            return np.empty((len(batch.node_labels[nodes]), 0), np.float32)
-        return ((batch.node_features[nodes] - self.centre) / self.scale).astype(np.float32)
-
-    def columns(self, batch: GraphBatch, nodes: Int32) -> Tensor:
-        """Return one-hot labels and scaled features of some nodes, shape (n_nodes, n_features)."""
-        places = recode(batch.node_labels[nodes], batch.node_vocabulary, self.labels)
-        # The last row is zero, and the place of an unseen label is -1.
-        one_hot = np.eye(len(self.labels) + 1, len(self.labels), dtype=np.float32)[places]
-        return torch.from_numpy(np.hstack([one_hot, self.scaled(batch, nodes)]))
-
     def arc_codes(self, batch: GraphBatch) -> Tensor | None:
         """Return the network's code of the label of each arc; None if edge labels are not used."""
         if self.edge_labels is None or batch.edge_labels is None:
@@ -263,7 +267,7 @@ class FittedInputs:
         """Return graphs as tensors, of which a network reads every rooted subgraph."""
         sources, targets = batch.arcs()
         return GraphData(
-            self.columns(batch, np.arange(batch.n_nodes, dtype=np.int32)),
+            torch.from_numpy(self.columns(batch)),
             torch.from_numpy(np.stack([sources, targets.astype(np.int64)])),
             self.arc_codes(batch),
             torch.from_numpy(np.repeat(np.arange(len(batch)), batch.nodes_per_graph)),
@@ -277,12 +281,6 @@ class FittedInputs:
             raise TwinWLError(
                 f"the network was trained on {kinds[self.directed]} graphs, these are {kinds[batch.directed]}"
             )
-        width = 0 if batch.node_features is None else batch.node_features.shape[1]
-        if width != len(self.centre) and batch.n_nodes:
-            raise TwinWLError(
-                f"the nodes have {width} continuous features, but the network was trained with "
-                f"{len(self.centre)}; give it the same columns"
-            )
         if self.edge_labels is not None and batch.edge_labels is None and len(batch.indices):
             raise TwinWLError("the network was trained with edge labels, which these graphs lack; add them")
 
@@ -291,7 +289,7 @@ class FittedInputs:
         fresh = np.flatnonzero(recode(batch.node_labels, batch.node_vocabulary, self.labels) < 0)
         found = []
         if len(fresh):
-            graph = int(np.searchsorted(batch.graph_ptr, fresh[0], side="right")) - 1
+            graph = graph_of_node(batch.graph_ptr, fresh[0])
             label = batch.node_vocabulary[batch.node_labels[fresh[0]]]
             where = f"(first: {label!r} in graph {graph})"
             found.append(f"{len(fresh)} of {batch.n_nodes} nodes have a node label {where}")
@@ -314,7 +312,7 @@ class FittedInputs:
         state: dict[str, object] = {**vars(self), **lists}
         del state["histograms"]
         if self.histograms is not None:
-            state["alphabet"] = alphabet_to_state(self.histograms.alphabet)
+            state["alphabet"] = alphabet_to_state(self.histograms.space.alphabet)
             state["columns"] = self.histograms.columns
         return state
 
@@ -324,9 +322,9 @@ class FittedInputs:
         inputs: FittedInputs = restore(cls, state)
         if inputs.subtree != "wl":
             return inputs
-        alphabet = alphabet_from_state(state["alphabet"])
-        columns = cast("Int64", columns_from_state(state, sum(alphabet.n_colours)))
-        return replace(inputs, histograms=SubtreeHistograms(alphabet, columns))
+        space = FeatureSpace("count", alphabet_from_state(state["alphabet"]))
+        columns = cast("Int64", columns_from_state(state, space.n_columns))
+        return replace(inputs, histograms=SubtreeHistograms(space, columns))
 
 
 # ---------------------------------------------------------------------- distinct rooted subgraphs
@@ -378,7 +376,7 @@ class SubgraphExamples:
 
     def _cut(self, radius: int, roots: Int64) -> SubgraphBatch:
         cut = rooted_subgraphs(self.batch, radius, roots)
-        x = self.inputs.columns(self.batch, cut.node)
+        x = torch.from_numpy(self.inputs.columns(self.batch, cut.node))
         return subgraph_batch(cut, x, self.codes, self.marks, directed=self.batch.directed)
 
 

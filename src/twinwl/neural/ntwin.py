@@ -7,12 +7,14 @@ roots, and explain: gradient times state, mapped from colours back to nodes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from twinwl.arguments import (
@@ -25,6 +27,7 @@ from twinwl.arguments import (
     Float64,
     allowed_memory,
     checked,
+    graph_of_node,
     integer,
     number,
     one_of,
@@ -34,8 +37,8 @@ from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, RandomState, keeps_parameters, old_names, seeds
-from twinwl.models.explanation import ColumnShare, Decision, Explanation, plain, tree_of_colour
+from twinwl.models.base import Constraints, RandomState, old_names, seeds
+from twinwl.models.explanation import ColumnShare, Explanation, explanation_of, plain
 from twinwl.neural.encoder import (
     GraphData,
     NTwinEncoder,
@@ -44,8 +47,13 @@ from twinwl.neural.encoder import (
     readout_arguments,
     subgraph_batch,
 )
-from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
-from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples, SubtreeHistograms
+from twinwl.neural.estimator import (
+    NeuralGraphClassifier,
+    NeuralGraphEstimator,
+    NeuralGraphRegressor,
+    with_parameters,
+)
+from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples
 from twinwl.neural.quotient import (
     HOPS,
     ROOT_MARK,
@@ -58,18 +66,15 @@ from twinwl.neural.quotient import (
     root_blocks,
 )
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
-from twinwl.neural.sparse import SparseExamples, SparseRows
+from twinwl.neural.sparse import SparseExamples
 from twinwl.neural.training import (
-    Callbacks,
     Examples,
-    device_of,
     moved,
     own_device,
     rows_at_once,
     seeded,
     single_threaded,
 )
-from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 _MANY_GRAPHS = 1000
@@ -96,6 +101,7 @@ class SampledPrediction(NamedTuple):
     spread: Float64
 
 
+@with_parameters
 class NTwinNetworkEstimator(NeuralGraphEstimator):
     """Base of `NTwinClassifier` and `NTwinRegressor`: parameters, inputs, network, explanation, state.
 
@@ -128,32 +134,28 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     _learns_tasks = True
     _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)  # may be code of the user
-    _readout_width: int | None = None
 
-    layers: int
-    hops: Hops
-    hidden: int
-    root_mark: RootMark
-    readout: NetworkReadout
-    subtree: str
-    edge_labels: bool | None
-    dropout: float
-    input_dropout: float | str
-    normalize: bool
-    min_df: int
-    unknown: str
-    roots: float | None
-    max_memory: int | None
+    layers: int = 3
+    hops: Hops = "growing"
+    hidden: int = 64
+    root_mark: RootMark = "none"
+    random_state: RandomState = 0
+    _: KW_ONLY
+    readout: NetworkReadout = "gin"
+    subtree: str = "auto"
+    edge_labels: bool | None = None
+    input_dropout: float | str = "auto"
+    normalize: bool = True
+    min_df: int = 2
+    unknown: str = "zero"
+    roots: float | None = None
+    max_memory: int | None = None
 
-    hops_: tuple[int, ...]
-    inputs_: FittedInputs
-    module_: NTwinNetwork
-
-    def _outputs(self, X: GraphsLike) -> NDArray[np.float32]:
-        self._check_fitted()
-        batch = self._new_graphs(X, "predict")
-        self.inputs_.check_labels(batch, self.unknown)
-        return super()._outputs(batch)
+    def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
+        batch = super()._new_graphs(X, what)
+        if what == "predict":
+            self.inputs_.check_labels(batch, self.unknown)
+        return batch
 
     def predict_sampled(
         self, X: GraphsLike, roots: float, n_samples: int = 10, random_state: RandomState = 0
@@ -178,22 +180,16 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             only some roots were taken.
         """
         self._check_fitted()
-        roots = cast("float", checked("roots", roots, *ROOTS[:-1]))
+        roots = checked("roots", roots, *ROOTS[:-1])
         n_samples = checked("n_samples", n_samples, integer(2, MAX_ITEMS))
         if self.tasks_ is not None:
             raise TwinWLError("predict_sampled is for one task; ask for_task(name).predict_sampled(…)")
-        if not issubclass(self._network_kind(), BoundedReadout):
+        if not self._is_bounded:
             raise TwinWLError("predict_sampled needs a readout that is bounded by 1-WL; use predict")
-        batch = self._new_graphs(X, "predict")
-        self.inputs_.check_labels(batch, self.unknown)
-        examples = self._examples(batch, roots=roots)
+        examples = self._examples(self._new_graphs(X, "predict"), roots=roots)
         (seed,) = seeds(checked("random_state", random_state, *RANDOM_STATE), 1)
-        self.module_.to(device_of(self.device, or_else="cpu"))
-        try:
-            with seeded(seed):
-                outputs = _sampled_outputs(self.module_, examples, n_samples)
-        finally:
-            self.module_.cpu()
+        with self._network_on_device() as network, seeded(seed):
+            outputs = _sampled_outputs(network, examples, n_samples)
         head = self.heads_[0]
         ask = head.predict if self._learns_numbers else head.probabilities
         values, *left_out = (ask(self._task_decisions(one)[0]) for one in outputs)
@@ -203,6 +199,11 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     @old_names(graph="X")
     def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
         """Return each node's share of the decision about one graph, and the colours that matter most.
+
+        The representation is a sum: of the states of every node in every rooted subgraph, and of one-hot
+        colours. So the gradient of the decision, times a state, is that state's share to first order; a
+        node's share is summed over all rooted subgraphs that contain it, and over its own colours. Of a
+        network without states of single nodes the gradient is multiplied by the input of each node instead.
 
         Parameters
         ----------
@@ -215,21 +216,67 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         """
         model, graph = self._one_task(task), self._graph_to_explain(X)
         n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
-        decide = model._decision_about  # noqa: SLF001  (of the same class)
         self.inputs_.check(graph)
-        if not isinstance(model.module_.encoder.rooted, BoundedReadout):
+        if not self._is_bounded:
             self._check_largest(graph)
-        return _explain(model.module_, graph, self.inputs_, decide, n_columns)
+        network: Any = model.module_
+        colours: Any = self.inputs_.histograms
+        histogram: Any = None
+        encoder, data = network.encoder, self.inputs_.graph_data(graph)
+        x = data.x.to(network.first.weight.dtype).requires_grad_()
+        data = data._replace(x=x)
+        if colours is not None:
+            histogram = SparseExamples(colours.rows(graph)).rows
+        has_width = encoder.n_rooted_outputs == len(encoder.hops) * encoder.hidden
+        by_state = isinstance(encoder.rooted, BoundedReadout) and has_width
+        with torch.set_grad_enabled(not by_state):
+            sums = encoder(data)
+        if by_state:
+            sums.requires_grad_()
+        units = network.hidden_units(sums, histogram)
+        outputs = network.second(units.relu())[0]
+        reading = model._decision_about(outputs.detach().float().numpy())  # noqa: SLF001  (of the same class)
+        decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.intercept
+        of_input, of_units = torch.autograd.grad(  # an own readout may not look at x
+            decision, [sums if by_state else x, units], allow_unused=True, materialize_grads=True
+        )
+        if by_state:
+            method = "gradient × state of each node in each rooted subgraph, gradient × count of each colour"
+            shares = _state_shares(encoder, graph, data, of_input[0].reshape(-1, encoder.hidden))
+        else:
+            method = "gradient × input of each node, gradient × count of each colour"
+            shares = (x.detach() * of_input).sum(dim=1).double().numpy()
+        columns: tuple[ColumnShare, ...] = ()
+        if network.wide is not None:
+            of_columns = (network.wide.weight.detach() @ of_units[0]).double().numpy()
+            encoding, column = colours.encoding(graph), colours.columns[histogram.indices]
+            contributions = np.zeros(encoding.space.n_columns)
+            contributions[column] = of_columns[histogram.indices] * histogram.values
+            # An entry of the row is a scaled count; a share is split among the nodes that are counted.
+            row = csr_matrix((histogram.values, column, [0, len(column)]), shape=encoding.matrix.shape)
+            counted = explanation_of(
+                graph, encoding._replace(matrix=row), contributions, reading, method, n_columns
+            )
+            shares, columns = shares + counted.node_shares, counted.columns
+        return Explanation(
+            graph=graph,
+            prediction=plain(reading.prediction),
+            against=plain(reading.against),
+            decision=float(decision.detach()),
+            intercept=float(decision.detach()) - float(shares.sum()),
+            node_shares=shares,
+            columns=columns,
+            method=method,
+        )
 
     # ------------------------------------------------------------------ what the base class asks for
 
     def _fit_examples(self, batch: GraphBatch) -> NTwinExamples:
-        self.inputs_, histograms = FittedInputs.fitted(
+        self.inputs_ = FittedInputs.of(
             batch, self.layers, subtree=self.subtree, edge_labels=bool(self.edge_labels), min_df=self.min_df
         )
         self.hops_ = wanted = hops_of_layers(self.hops, self.layers)
-        bounded = issubclass(self._network_kind(), BoundedReadout)
-        if self.roots is not None and not bounded:
+        if self.roots is not None and not self._is_bounded:
             raise TwinWLError(
                 f"roots: got {self.roots} with a readout that is not bounded by 1-WL, expected None"
             )
@@ -239,7 +286,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             if rooted is not None and (problem is None or not max(self.hops_)):
                 break
             first = first or str(problem)
-            if not bounded and max(self.hops_) <= 1:
+            if not self._is_bounded and max(self.hops_) <= 1:
                 raise TwinWLError(
                     f"readout: {problem}; use readout='gin', lower batch_size or hidden, leave large graphs "
                     "out, or raise max_memory"
@@ -250,7 +297,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
                 f"hops: {first}, so hops are {self.hops_} instead of {wanted}; lower batch_size, sample with "
                 "roots, or raise max_memory to keep them"
             )
-        return self.inputs_.examples(rooted, batch, self.layers, self.max_memory, histograms)
+        return self._with_subtree(rooted, batch)
 
     def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
         if start is None:
@@ -259,52 +306,63 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _examples(self, batch: GraphBatch, roots: float | None = None) -> NTwinExamples:
         self.inputs_.check(batch)
-        if not issubclass(self._network_kind(), BoundedReadout):
+        if not self._is_bounded:
             self._check_largest(batch)
-        return self.inputs_.examples(self._rooted(batch, roots), batch, self.layers, self.max_memory)
+        return self._with_subtree(self._rooted(batch, roots), batch)
 
-    def _plan(self, batch: GraphBatch) -> tuple[RowExamples | SubgraphExamples | None, str | None]:
+    def _with_subtree(self, rooted: Any, batch: GraphBatch) -> NTwinExamples:  # noqa: ANN401
+        """Add what the subtree encoder needs to rooted subgraphs."""
+        inputs = self.inputs_
+        if inputs.histograms is not None:
+            return NTwinExamples(rooted, histograms=SparseExamples(inputs.histograms.rows(batch)))
+        whole = inputs.rows(batch, (None,) * self.layers, "none", max_memory=self.max_memory)
+        return NTwinExamples(rooted, whole)
+
+    def _plan(self, batch: GraphBatch) -> tuple[Any, str | None]:
         """Return the rooted subgraphs, and why a training step on the largest might not fit into memory."""
-        kind, allowed = self._network_kind(), allowed_memory(self.max_memory)
-        if issubclass(kind, BoundedReadout):
-            rooted: RowExamples | SubgraphExamples = self._rooted(batch, self.roots)
-            need = self._bytes_of_rows(cast("RowExamples", rooted), kind is GIN)
+        allowed = allowed_memory(self.max_memory)
+        if self._is_bounded:
+            rooted = self._rooted(batch, self.roots)
+            need = self._bytes_of_rows(rooted)
         else:
-            depths = {radius: depth for depth, radius in enumerate(self.hops_, start=1)}
-            if not hasattr(kind, "pooled_by_depth"):  # the depth of an own network is a guess
-                depths = dict.fromkeys(depths, self.layers)
-            problem = self._too_large(batch, depths[max(depths)])
+            problem = self._too_large(batch)
             if problem is not None:
                 return None, problem
             rooted = self._rooted(batch)
-            costs = zip(cast("SubgraphExamples", rooted).distinct, depths.values())
-            of_graphs = sum(part.entries_of_graphs() * self._bytes_per_entry(depth) for part, depth in costs)
+            own = not hasattr(self._network_kind(), "pooled_by_depth")  # then the depth is a guess
+            depths = {
+                radius: self.layers if own else depth for depth, radius in enumerate(self.hops_, start=1)
+            }
+            of_graphs = sum(
+                part.entries_of_graphs() * self._bytes_per_entry(depths[part.radius])
+                for part in rooted.distinct
+            )
             need = np.sort(of_graphs)[-self.batch_size :].sum()
         if need <= allowed:
             return rooted, None
         return rooted, (
             f"the rooted subgraphs of {min(self.batch_size, len(batch))} graphs with hops {self.hops_} may "
-            f"need {readable(cast('int', need))}, more than the {readable(allowed)} allowed"
+            f"need {readable(need)}, more than the {readable(allowed)} allowed"
         )
 
-    def _rooted(self, batch: GraphBatch, roots: float | None = None) -> RowExamples | SubgraphExamples:
+    def _rooted(self, batch: GraphBatch, roots: float | None = None) -> Any:  # noqa: ANN401
         """Return rooted subgraphs in the form that the network needs: rows if it is bounded by 1-WL."""
         kind = self._network_kind()
-        if issubclass(kind, BoundedReadout):
+        if self._is_bounded:
             # Steps that are not read need rounds of colours before those of the layers.
             hops = self.hops_[:1] * kind.steps_before + self.hops_
             return self.inputs_.rows(batch, hops, self.root_mark, roots, self.max_memory)
         pairs = getattr(kind, "sees_pairs", False)
         return SubgraphExamples(batch, self.inputs_, self.hops_, self.root_mark, pairs=pairs)
 
-    def _bytes_of_rows(self, rooted: RowExamples, is_gin: bool) -> float:
+    def _bytes_of_rows(self, rooted: RowExamples) -> Any:  # noqa: ANN401
         """Return the memory of a training step on the graphs with the most rows."""
         try:
             with seeded(0):  # roots may be drawn
                 layers = rooted.take(rooted.heaviest(self.batch_size)).layers
         except TooManyColoursError:
             return math.inf
-        if is_gin:
+        if self._network_kind() is GIN:
             return sum(layer.n_rows for layer in layers) * (_BYTES_PER_UNIT * self.hidden + _BYTES_PER_ROW)
         # torch keeps messages too
         return sum(layer.n_rows + len(layer.senders) for layer in layers) * self._bytes_per_entry(1)
@@ -313,16 +371,16 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         """Return the memory of a node, message or pair of nodes in a step with torch's own operations."""
         return 4 * self.hidden * (_TENSORS_PER_STEP * depth + _TENSORS_AT_ONCE)
 
-    def _too_large(self, batch: GraphBatch, depth: int) -> str | None:
+    def _too_large(self, batch: GraphBatch) -> str | None:
         """Say which rooted subgraph would not fit into memory even alone; no subgraph is cut for that."""
         radius, allowed = max(self.hops_), allowed_memory(self.max_memory)
         sizes = rooted_sizes(batch, radius)[radius]
         size = int(sizes.max(initial=0))
         entries = size * size if getattr(self._network_kind(), "sees_pairs", False) else size
-        need = self._bytes_per_entry(depth) * entries
+        need = self._bytes_per_entry(1) * entries
         if need <= allowed:
             return None
-        graph = int(np.searchsorted(batch.graph_ptr, sizes.argmax(), side="right")) - 1
+        graph = graph_of_node(batch.graph_ptr, int(sizes.argmax()))
         return (
             f"the rooted subgraph of radius {radius} with {size:,} nodes in graph {graph} needs about "
             f"{readable(need)}, more than the {readable(allowed)} allowed"
@@ -330,12 +388,17 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _check_largest(self, batch: GraphBatch) -> None:
         """Refuse graphs whose rooted subgraphs are too large for a prediction."""
-        problem = self._too_large(batch, 1)
+        problem = self._too_large(batch)
         if problem is not None:
             raise TwinWLError(f"{problem}; leave that graph out, or raise max_memory")
 
     def _network_kind(self) -> Any:  # noqa: ANN401  (a class of modules, of which attributes are read)
         return kind_of(self.readout, readout_arguments(**self._sizes()))
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether the network is bounded by 1-WL, so that it runs on rows."""
+        return issubclass(self._network_kind(), BoundedReadout)
 
     def _sizes(self) -> dict[str, Any]:
         inputs = self.inputs_
@@ -348,12 +411,12 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             "directed": inputs.directed,
         }
 
-    def _build_module(self, n_outputs: int) -> NTwinNetwork:
+    def _build_module(self, n_outputs: int, readout_width: int | None = None) -> NTwinNetwork:
         encoder = NTwinEncoder(
             layers=self.layers,
             subtree="gin" if self.inputs_.subtree == "gin" else "none",
             readout=self.readout,
-            readout_width=self._readout_width,
+            readout_width=readout_width,
             **self._sizes(),
         )
         return NTwinNetwork(
@@ -382,10 +445,12 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
         self = cls._with_params(params)
         self._inputs_from_state(state)
-        if self.readout != "gin":  # nothing can be tried out on a network without memory
-            self._readout_width = checked("readout_width", state.get("readout_width"), integer(1, MAX_ITEMS))
-        self._network_from_state(state)
-        self._readout_width = None
+        shape = {}
+        if self.readout != "gin":
+            shape["readout_width"] = checked(
+                "readout_width", state.get("readout_width"), integer(1, MAX_ITEMS)
+            )
+        self._network_from_state(state, **shape)
         return self
 
     def _inputs_from_state(self, state: Mapping[str, Any]) -> None:
@@ -424,64 +489,6 @@ def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: 
     return torch.cat(parts, dim=1).numpy()
 
 
-# ---------------------------------------------------------------------- explanation
-
-
-def _explain(
-    network: NTwinNetwork,
-    graph: GraphBatch,
-    inputs: FittedInputs,
-    read: Callable[[NDArray[np.float32]], Decision],
-    n_columns: int,
-) -> Explanation:
-    """Explain the prediction of a network for one graph.
-
-    The representation is a sum: of the states of every node in every rooted subgraph, and of one-hot colours.
-    So the gradient of the decision, times a state, is that state's share to first order; a node's share is
-    summed over all rooted subgraphs that contain it, and over its own colours. Of a network without states of
-    single nodes the gradient is multiplied by the input of each node instead.
-    """
-    network.eval()
-    encoder, data, histogram = network.encoder, inputs.graph_data(graph), None
-    x = data.x.to(network.first.weight.dtype).requires_grad_()
-    data = data._replace(x=x)
-    if inputs.histograms is not None:
-        histogram = SparseExamples(inputs.histograms.rows(graph.without_features())).take(np.arange(1))
-    has_width = encoder.n_rooted_outputs == len(encoder.hops) * encoder.hidden
-    by_state = isinstance(encoder.rooted, BoundedReadout) and has_width
-    with torch.set_grad_enabled(not by_state):
-        sums = encoder(data)
-    if by_state:
-        sums.requires_grad_()
-    units = network.hidden_units(sums, histogram)
-    outputs = network.second(units.relu())[0]
-    reading = read(outputs.detach().float().numpy())
-    decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.intercept
-    of_input, of_units = torch.autograd.grad(  # an own readout may not look at x
-        decision, [sums if by_state else x, units], allow_unused=True, materialize_grads=True
-    )
-    if by_state:
-        method = "gradient × state of each node in each rooted subgraph, gradient × count of each colour"
-        shares = _state_shares(encoder, graph, data, of_input[0].reshape(-1, encoder.hidden))
-    else:
-        method = "gradient × input of each node, gradient × count of each colour"
-        shares = (x.detach() * of_input).sum(dim=1).double().numpy()
-    columns: tuple[ColumnShare, ...] = ()
-    if inputs.histograms is not None and network.wide is not None and histogram is not None:
-        of_columns = (network.wide.weight.detach() @ of_units[0]).double().numpy()
-        columns = _column_shares(graph, inputs.histograms, histogram, of_columns, shares, n_columns)
-    return Explanation(
-        graph=graph,
-        prediction=plain(reading.prediction),
-        against=plain(reading.against),
-        decision=float(decision.detach()),
-        intercept=float(decision.detach()) - float(shares.sum()),
-        node_shares=shares,
-        columns=columns,
-        method=method,
-    )
-
-
 def _state_shares(encoder: Any, graph: GraphBatch, data: GraphData, gradients: Tensor) -> Float64:  # noqa: ANN401
     """Return each node's share by its states, summed over layers and over the subgraphs that contain it."""
     layers, marks = len(encoder.hops), (encoder.root_mark, encoder.n_marks)
@@ -511,41 +518,8 @@ def _state_shares(encoder: Any, graph: GraphBatch, data: GraphData, gradients: T
     return shares
 
 
-def _column_shares(
-    graph: GraphBatch,
-    histograms: SubtreeHistograms,
-    row: SparseRows,
-    gradients: Float64,
-    shares: Float64,
-    n_columns: int,
-) -> tuple[ColumnShare, ...]:
-    """Add the histograms' part to the nodes' shares, and return the columns with the largest shares."""
-    alphabet = histograms.alphabet
-    contributions = np.zeros(histograms.n_columns)
-    contributions[row.indices] = gradients[row.indices] * row.values
-    first_of_layer = np.concatenate([[0], np.cumsum(alphabet.n_colours)])
-    place = np.full(first_of_layer[-1], -1)
-    place[histograms.columns] = np.arange(histograms.n_columns)
-    colours, _ = refine(graph.without_features(), None, alphabet=alphabet)
-    for layer, colour_of_node in enumerate(colours):
-        seen = np.flatnonzero(colour_of_node >= 0)
-        column = place[first_of_layer[layer] + colour_of_node[seen]]
-        seen, column = seen[column >= 0], column[column >= 0]
-        n_nodes = np.bincount(column, minlength=histograms.n_columns)
-        shares[seen] += contributions[column] / n_nodes[column]
-    listed = []
-    for entry in np.argsort(-np.abs(contributions[row.indices]), kind="stable")[:n_columns].tolist():
-        number = int(histograms.columns[row.indices[entry]])
-        layer = int(np.searchsorted(first_of_layer, number, side="right")) - 1
-        colour = number - int(first_of_layer[layer])
-        share = float(contributions[row.indices[entry]])
-        tree = tree_of_colour(alphabet, layer, colour)
-        nodes = tuple(np.flatnonzero(colours[layer] == colour).tolist())
-        listed.append(ColumnShare(f"h{layer}:c{colour}", share, float(row.values[entry]), tree, nodes))
-    return tuple(listed)
-
-
 @savable
+@with_parameters
 class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     """Classify graphs with NTwin-GNN: colours of the whole graph, and a GIN inside every rooted subgraph.
 
@@ -628,43 +602,9 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     (['path', 'triangle'], (2, 2))
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        layers: int = 3,
-        hops: Hops = "growing",
-        hidden: int = 64,
-        root_mark: RootMark = "none",
-        random_state: RandomState = 0,
-        *,
-        readout: NetworkReadout = "gin",
-        subtree: str = "auto",
-        edge_labels: bool | None = None,
-        dropout: float = 0.5,
-        input_dropout: float | str = "auto",
-        normalize: bool = True,
-        min_df: int = 2,
-        unknown: str = "zero",
-        roots: float | None = None,
-        max_memory: int | None = None,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        class_weight: object = None,
-        verbose: bool | int | None = None,
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 1,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
-
 
 @savable
+@with_parameters
 class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     """Predict a number for each graph with NTwin-GNN: colours, and a GIN inside every rooted subgraph.
 
@@ -745,37 +685,3 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     >>> model.predict(paths[:2]).shape
     (2,)
     """
-
-    @keeps_parameters
-    def __init__(
-        self,
-        layers: int = 3,
-        hops: Hops = "growing",
-        hidden: int = 64,
-        root_mark: RootMark = "none",
-        random_state: RandomState = 0,
-        *,
-        readout: NetworkReadout = "gin",
-        subtree: str = "auto",
-        edge_labels: bool | None = None,
-        dropout: float = 0.5,
-        input_dropout: float | str = "auto",
-        normalize: bool = True,
-        min_df: int = 2,
-        unknown: str = "zero",
-        roots: float | None = None,
-        max_memory: int | None = None,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        verbose: bool | int | None = None,
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 1,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...

@@ -22,8 +22,8 @@ is that of ``fit`` to the bit.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -38,7 +38,7 @@ from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, RandomState, keeps_parameters, seeds
+from twinwl.models.base import Constraints, RandomState, seeds
 from twinwl.models.explanation import Explanation, explanation_of, node_shares
 from twinwl.models.features import (
     COLUMN_PARAMETERS,
@@ -60,11 +60,11 @@ from twinwl.neural.estimator import (
     NeuralGraphEstimator,
     NeuralGraphRegressor,
     split_rows,
+    with_parameters,
 )
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
-from twinwl.neural.training import Callbacks, predict_logits
+from twinwl.neural.training import Held, predict_logits
 from twinwl.refinement.histograms import colour_histograms
-from twinwl.refinement.identities import rooted_sizes
 
 
 class SparsePerceptron(nn.Module):
@@ -112,7 +112,8 @@ class SparsePerceptron(nn.Module):
             return self.first.weight[torch.as_tensor(rows.indices)] @ hidden
 
 
-SCALINGS = ("twin", "none")
+# Features of some graphs and, where those are sums of sizes, the counts, with the same entries; else None.
+Views: TypeAlias = tuple[sparse.csr_matrix, sparse.csr_matrix | None]
 
 # 1, 2, 3, 4, 6, 8, 12, 16, …: all that a graph with 2³¹ nodes can need.
 STEPS: Int64 = np.unique(np.concatenate([2 ** np.arange(32), 3 * 2 ** np.arange(30)]))
@@ -138,7 +139,7 @@ class NetworkInput:
 
     >>> counts = sparse.csr_matrix([[2.0, 1.0], [2.0, 0.0]])
     >>> sums = sparse.csr_matrix([[7.0, 2.0], [5.0, 0.0]])
-    >>> scaling = NetworkInput.fitted(sums, counts)
+    >>> scaling = NetworkInput.fitted(2, [(sums, counts)])
     >>> scaling.usual_sizes, scaling.step_ptr, scaling.excess_columns
     (array([3., 2.]), array([0, 2, 3]), array([0]))
     >>> scaling.apply(sums, counts).toarray().round(2)
@@ -151,11 +152,32 @@ class NetworkInput:
     excess_columns: Int64 | None = None
 
     @classmethod
-    def fitted(cls, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> NetworkInput:
-        """Learn steps and usual sizes from features and, where those are sums of sizes, their counts."""
-        seen = ColumnStatistics(int(features.shape[1]), sums=counts is not None)
-        seen.add(features, counts)
-        return seen.scaling()
+    def fitted(cls, n_columns: int, parts: Iterable[Views]) -> NetworkInput:
+        """Learn steps and usual sizes from the training graphs, which may come in any number of parts.
+
+        All that is collected is sums of whole numbers, or extremes, so parts and their order do not matter.
+        """
+        largest, nodes, total, highest = np.zeros((4, n_columns))
+        lowest = np.full(n_columns, np.inf)
+        for features, counts in parts:
+            counted = features if counts is None else counts
+            np.maximum.at(largest, counted.indices, counted.data)
+            if counts is not None:
+                nodes += np.bincount(counts.indices, counts.data, n_columns)
+                total += np.bincount(features.indices, features.data, n_columns)
+                mean = features.data / counts.data
+                np.minimum.at(lowest, features.indices, mean)
+                np.maximum.at(highest, features.indices, mean)
+        step_ptr = pointer(_steps_reached(largest))
+        if counts is None:
+            return cls(step_ptr)
+        usual = total / np.maximum(nodes, 1)
+        # In a graph whose mean size is furthest from the usual one, the excess is the largest.
+        varying = np.zeros(n_columns, np.bool_)
+        for extreme in (lowest, highest):
+            seen = np.isfinite(extreme)
+            varying[seen] |= np.abs(extreme[seen] - usual[seen]) > _NOTHING * extreme[seen]
+        return cls(step_ptr, usual, np.flatnonzero(varying))
 
     @property
     def n_steps(self) -> int:
@@ -200,45 +222,6 @@ class NetworkInput:
         return sums and usual.shape == (n_columns,) and bool(rises.all())
 
 
-class ColumnStatistics:
-    """What a `NetworkInput` is fitted to, collected over any number of parts of the training graphs.
-
-    All are sums of whole numbers, or extremes, so the parts and their order do not matter.
-    """
-
-    def __init__(self, n_columns: int, *, sums: bool) -> None:
-        self._largest = np.zeros(n_columns)
-        self._nodes, self._sizes = np.zeros(n_columns), np.zeros(n_columns)
-        self._lowest, self._highest = np.full(n_columns, np.inf), np.zeros(n_columns)
-        self._sums = sums
-
-    def add(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> None:
-        """Take in the features of some graphs and, where those are sums of sizes, their counts."""
-        counted = features if counts is None else counts
-        np.maximum.at(self._largest, counted.indices, counted.data)
-        if counts is None:
-            return
-        n_columns = len(self._nodes)
-        self._nodes += np.bincount(counts.indices, counts.data, n_columns)
-        self._sizes += np.bincount(features.indices, features.data, n_columns)
-        mean = features.data / counts.data
-        np.minimum.at(self._lowest, features.indices, mean)
-        np.maximum.at(self._highest, features.indices, mean)
-
-    def scaling(self) -> NetworkInput:
-        """Return the scaling of the graphs so far."""
-        step_ptr = pointer(_steps_reached(self._largest))
-        if not self._sums:
-            return NetworkInput(step_ptr)
-        usual = self._sizes / np.maximum(self._nodes, 1)
-        # In a graph whose mean size is furthest from the usual one, the excess is the largest.
-        varying = np.zeros(len(usual), np.bool_)
-        for extreme in (self._lowest, self._highest):
-            seen = np.isfinite(extreme)
-            varying[seen] |= np.abs(extreme[seen] - usual[seen]) > _NOTHING * extreme[seen]
-        return NetworkInput(step_ptr, usual, np.flatnonzero(varying))
-
-
 def _steps_reached(counts: Float64) -> Int64:
     return np.searchsorted(STEPS, counts, side="right")
 
@@ -253,6 +236,7 @@ def _excess(features: sparse.csr_matrix, counts: sparse.csr_matrix, usual: Float
 _OF_VECTORIZER = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features", "readout")
 
 
+@with_parameters
 class STwinNetworkEstimator(NeuralGraphEstimator):
     """STwin features as the input of a perceptron with one hidden layer; its parameters, use and state.
 
@@ -267,19 +251,25 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     _constraints: ClassVar[Constraints] = {
         **FEATURE_PARAMETERS,
         **COLUMN_PARAMETERS,
-        "scaling": (one_of(*SCALINGS),),
+        "scaling": (one_of("twin", "none"),),
         "hidden": (WIDTH,),
     }
 
     _learns_tasks = True
 
-    n_iter: int | None
-    features: str
-    scaling: str
-    hidden: int
-    dropout: float
-    vectorizer_: STwinVectorizer
-    input_: NetworkInput | None
+    n_iter: int | None = 3
+    features: str = "size"
+    _: KW_ONLY
+    edge_labels: bool | None = None
+    initial: str = "label"
+    min_df: int | float = 1
+    max_features: int | None = None
+    scaling: str = "twin"
+    hidden: int = 64
+    random_state: RandomState = 0
+    ignore_features: bool = False
+    readout: ReadoutChoice = "size"
+    average_epochs: int = 5
 
     def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
         """Return each node's share of the decision about one graph, and the columns with the largest shares.
@@ -297,7 +287,42 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         task
             The task to explain, by its name or place, if there are several.
         """
-        return explain_decision(self._one_task(task), X, n_columns)
+        model = self._one_task(task)
+        graph, space, scaling = model._graph_to_explain(X), model.vectorizer_.space_, model.input_
+        encoding = stwin_features(graph, space=space)
+        features, counts = model._views(graph, encoding)
+        examples = model._scaled(features, counts)
+        row, outputs = examples.rows, predict_logits(model.module_, examples)[0]
+        decision = model._decision_about(outputs)
+        # The gradient of each column of the network's input, and what the column adds to the decision.
+        gradient, added = np.zeros((2, examples.n_columns))
+        gradient[row.indices] = model.module_.gradient(row, torch.from_numpy(decision.weights)).numpy()
+        added[row.indices] = gradient[row.indices] * row.values
+        value = float(outputs.astype(np.float64) @ decision.weights.astype(np.float64)) + decision.intercept
+        # The same of each feature: by its count and, of sums of sizes, by the sum.
+        by_count, by_sum = np.zeros((2, features.shape[1]))
+        if scaling is None:
+            by_count += added
+        else:
+            by_count += np.diff(np.concatenate([[0.0], np.cumsum(added)])[scaling.step_ptr])
+        if scaling is not None and scaling.usual_sizes is not None and counts is not None:
+            # An excess is a sum minus a multiple of a count, and so is what it adds.
+            by_sum[scaling.excess_columns] = EXCESS_SCALE * gradient[scaling.n_steps :]
+            by_count -= by_sum * scaling.usual_sizes * counts.toarray()[0]
+            by_sum *= features.toarray()[0]
+        columns = slice(None) if model.vectorizer_.columns_ is None else model.vectorizer_.columns_
+        of_counts, of_sums = parts = np.zeros((2, space.n_columns))
+        parts[:, columns] = by_count, by_sum
+        decision = decision._replace(intercept=value - float(added.sum()))
+        explanation = explanation_of(
+            graph, encoding, of_counts + of_sums, decision, "gradient × input", n_columns
+        )
+        if scaling is None or counts is None:
+            return explanation
+        # A count is split evenly among the nodes of a colour, a sum by their rooted sizes.
+        counted = encoding._replace(space=FeatureSpace("count", space.alphabet))
+        shares = node_shares(graph, counted, of_counts) + node_shares(graph, encoding, of_sums)
+        return replace(explanation, node_shares=shares)
 
     def unseen_rate(self, X: GraphsLike) -> float:
         """Return the share of nodes, averaged over rounds, whose colour no training graph has."""
@@ -308,9 +333,13 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
         self.vectorizer_ = self._new_vectorizer()
-        features, counts = self._views(batch, self.vectorizer_._learn(batch))
-        self.input_ = NetworkInput.fitted(features, counts) if self.scaling == "twin" else None
-        return self._scaled(features, counts)
+        views = self._views(batch, self.vectorizer_._learn(batch))
+        self._fit_input([views])
+        return self._scaled(*views)
+
+    def _fit_input(self, parts: Iterable[Views]) -> None:
+        n_columns = self.vectorizer_.n_features_out_
+        self.input_ = NetworkInput.fitted(n_columns, parts) if self.scaling == "twin" else None
 
     def _new_vectorizer(self) -> STwinVectorizer:
         parameters = self.get_params(deep=False)
@@ -325,10 +354,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         width = self.vectorizer_.n_features_out_ if self.input_ is None else self.input_.width
         return SparsePerceptron(width, self.hidden, n_outputs, self.dropout)
 
-    def _views(
-        self, batch: GraphBatch, encoding: Encoding
-    ) -> tuple[sparse.csr_matrix, sparse.csr_matrix | None]:
-        """Return the features and, where those are sums of sizes, the counts: with the same entries."""
+    def _views(self, batch: GraphBatch, encoding: Encoding) -> Views:
         columns = self.vectorizer_.columns_
         features = keep_columns(encoding.matrix, columns)
         if encoding.space.kind != "size":
@@ -361,72 +387,8 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         return self
 
 
-def explain_decision(model: STwinNetworkEstimator, X: GraphsLike, n_columns: int) -> Explanation:
-    """Explain a predicted class against the second most likely one, or a number."""
-    graph = model._graph_to_explain(X)
-    encoding = stwin_features(graph, space=model.vectorizer_.space_)
-    examples = model._scaled(*model._views(graph, encoding))
-    outputs = predict_logits(model.module_, examples)[0]
-    reading = model._decision_about(outputs)
-    row = examples.take(np.array([0]))
-    gradient = model.module_.gradient(row, torch.from_numpy(reading.weights)).numpy()  # type: ignore[operator]
-    # Entries of the network's input: contribution and gradient of each.
-    added, steepness = np.zeros((2, examples.n_columns))
-    added[row.indices], steepness[row.indices] = gradient.astype(np.float64) * row.values, gradient
-    by_count, by_excess, slope = _on_columns(model, added, steepness)
-    decision = float(outputs.astype(np.float64) @ reading.weights.astype(np.float64)) + reading.intercept
-    reading = reading._replace(intercept=decision - float(added.sum()))
-    contributions = by_count + by_excess
-    explanation = explanation_of(graph, encoding, contributions, reading, "gradient × input", n_columns)
-    if model.input_ is None or model.input_.usual_sizes is None:
-        return explanation
-    return replace(explanation, node_shares=_shares(model, graph, encoding, by_count, slope))
-
-
-def _on_columns(
-    model: STwinNetworkEstimator, added: Float64, steepness: Float64
-) -> tuple[Float64, Float64, Float64]:
-    """Bring values of the network's columns back to the columns of the feature space.
-
-    Returns what counts add, what excesses add, and the gradient of the excess in nodes.
-    """
-    space, columns, scaling = model.vectorizer_.space_, model.vectorizer_.columns_, model.input_
-    kept = np.arange(space.n_columns) if columns is None else columns
-    by_count, by_excess, slope = np.zeros((3, space.n_columns))
-    if scaling is None:
-        by_count[kept] = added
-        return by_count, by_excess, slope
-    before = np.concatenate([[0.0], np.cumsum(added[: scaling.n_steps])])
-    by_count[kept] = np.diff(before[scaling.step_ptr])
-    if scaling.excess_columns is not None:
-        doubled = kept[scaling.excess_columns]
-        by_excess[doubled] = added[scaling.n_steps :]
-        slope[doubled] = EXCESS_SCALE * steepness[scaling.n_steps :]
-    return by_count, by_excess, slope
-
-
-def _shares(
-    model: STwinNetworkEstimator, graph: GraphBatch, encoding: Encoding, by_count: Float64, slope: Float64
-) -> Float64:
-    """Split counts evenly among a colour's nodes, and excesses by each node's own excess."""
-    space = model.vectorizer_.space_
-    usual = np.zeros(space.n_columns)
-    kept = np.arange(space.n_columns) if model.vectorizer_.columns_ is None else model.vectorizer_.columns_
-    usual[kept] = model.input_.usual_sizes  # type: ignore[union-attr]
-    counted = encoding._replace(space=FeatureSpace("count", space.alphabet))
-    shares = node_shares(graph, counted, by_count)
-    places = encoding.column_of_node
-    sizes = rooted_sizes(graph, len(places) - 1)
-    first = 0
-    for place, size, width in zip(places, sizes, space.columns_per_round):
-        seen = np.flatnonzero(place >= 0)
-        column = first + place[seen]
-        shares[seen] += slope[column] * (size[seen] - usual[column])
-        first += width
-    return shares
-
-
 @savable
+@with_parameters
 class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     """Classify graphs with STwin-GNN: STwin features, then a perceptron with one hidden layer.
 
@@ -493,40 +455,9 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     (['closed', 'open'], (2, 2))
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | None = 3,
-        features: str = "size",
-        *,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        min_df: int | float = 1,
-        max_features: int | None = None,
-        scaling: str = "twin",
-        hidden: int = 64,
-        dropout: float = 0.5,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        class_weight: object = None,
-        random_state: RandomState = 0,
-        verbose: bool | int | None = None,
-        ignore_features: bool = False,
-        readout: ReadoutChoice = "size",
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 5,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
-
 
 @savable
+@with_parameters
 class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
     """Predict a number for each graph: STwin features, then a perceptron with one hidden layer.
 
@@ -591,46 +522,14 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
     (2,)
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | None = 3,
-        features: str = "size",
-        *,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        min_df: int | float = 1,
-        max_features: int | None = None,
-        scaling: str = "twin",
-        hidden: int = 64,
-        dropout: float = 0.5,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        random_state: RandomState = 0,
-        verbose: bool | int | None = None,
-        ignore_features: bool = False,
-        readout: ReadoutChoice = "size",
-        device: str = "auto",
-        scoring: str | None = None,
-        refit: bool = False,
-        average_epochs: int = 5,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
-
 
 # ---------------------------------------------------------------------- graphs in parts
 
 MEMORY = 1 << 28
 """Bytes of features in memory at a time, unless told otherwise."""
-_FILES = {"indices": np.int64, "values": np.float32}
-_COUNTS_AT_ONCE = 1 << 22
 GraphParts: TypeAlias = Any
-"""Graphs in parts: ``sizes``, the number of graphs of each, and ``read(part, rows)``, again and again."""
+_BYTES_OF_ENTRY = 12  # an index and a value
+_COUNTS_AT_ONCE = 1 << 22
 
 
 # What ``fit`` of the estimator consists of, is called here in the same order.
@@ -653,7 +552,8 @@ def fit_in_parts(
     model
         The estimator to fit.
     parts
-        The graphs; ``parts.read`` returns some graphs of a part, by their rising numbers within it.
+        The graphs: ``parts.sizes`` are their numbers in each part; ``parts.read(part, rows)`` returns some of
+        a part, by their rising numbers within it, as often as it is called.
     y
         Targets of all graphs, as for ``fit``.
     held_out : array of bool, shape (n_graphs,), optional
@@ -680,22 +580,15 @@ def fit_in_parts(
     model.vectorizer_ = _counted(parts, learnt, model._new_vectorizer())
 
     with tempfile.TemporaryDirectory(prefix="twinwl-fit-", dir=folder) as scratch:
-        model.input_ = None
-        if model.scaling == "twin":
-            seen = ColumnStatistics(model.vectorizer_.n_features_out_, sums=model.features == "size")
-            for features, counts in _views(model, parts, learnt):
-                seen.add(features, counts)
-            model.input_ = seen.scaling()
-        examples = StoredExamples(Path(scratch, "learnt"), memory)
-        for features, counts in _views(model, parts, learnt):
-            examples.add(model._scaled(features, counts))
-        validation = None
-        if held is not None:
-            watched = StoredExamples(Path(scratch, "held"), memory // 4)
-            for features, counts in _views(model, parts, targets.rows[held]):
-                watched.add(model._scaled(features, counts))
-            validation = model._labelled(watched, targets, held)
-        model._train(model._labelled(examples, targets, kept), validation, None, other_seeds)
+        model._fit_input(_views(model, parts, learnt))
+
+        def stored(name: str, rows: Int64) -> Held:
+            views = _views(model, parts, targets.rows[rows])
+            examples = StoredExamples(Path(scratch, name), memory, (model._scaled(*view) for view in views))
+            return model._labelled(examples, targets, rows)
+
+        validation = None if held is None else stored("held", held)
+        model._train(stored("learnt", kept), validation, None, other_seeds)
     model.held_out_ = None if held is None else targets.rows[held]
 
 
@@ -719,9 +612,7 @@ def _read(parts: GraphParts, rows: Int64) -> Iterator[tuple[Int64, GraphBatch]]:
             yield here, parts.read(part, here - (ends[part] - parts.sizes[part]))
 
 
-def _views(
-    model: STwinNetworkEstimator, parts: GraphParts, rows: Int64
-) -> Iterator[tuple[sparse.csr_matrix, sparse.csr_matrix | None]]:
+def _views(model: STwinNetworkEstimator, parts: GraphParts, rows: Int64) -> Iterator[Views]:
     """Yield features and counts of some graphs, part by part."""
     for _, batch in _read(parts, rows):
         yield model._views(batch, stwin_features(batch, space=model.vectorizer_.space_))
@@ -745,7 +636,7 @@ def _counted(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer) -> S
     return freeze(vectorizer, counts, examples)
 
 
-class StoredExamples:
+class StoredExamples(SparseExamples):
     """Examples of a network in files that are mapped into memory.
 
     Parameters
@@ -754,43 +645,29 @@ class StoredExamples:
         Where to write them; it is created.
     memory
         Bytes that a random order reads at a time, though always one part.
+    parts
+        The examples, read once.
     """
 
-    def __init__(self, folder: Path, memory: int) -> None:
+    def __init__(self, folder: Path, memory: int, parts: Iterable[SparseExamples]) -> None:
         folder.mkdir()
-        self._folder, self._memory = folder, memory
-        self._indptr: list[Int64] = [np.zeros(1, np.int64)]
-        self._first, self._bytes = [0], list[int]()
-        self._mapped: SparseRows | None = None
-
-    def add(self, examples: SparseExamples) -> None:
-        """Append a part."""
-        indptr, indices, values = examples.rows
-        for name, data in zip(_FILES, (indices.tobytes(), values.tobytes())):
-            with (self._folder / name).open("ab") as file:
-                file.write(data)
-        self._indptr.append(indptr[1:] + self._indptr[-1][-1:])
-        self._first.append(self._first[-1] + len(examples))
-        self._bytes.append(indices.nbytes + values.nbytes)
-        self._mapped = None
-
-    def __len__(self) -> int:
-        return self._first[-1]
-
-    def take(self, rows: Int64) -> SparseRows:
-        """Return these rows as input of `SparseLinear`."""
-        if self._mapped is None:
-            # An empty file cannot be mapped.
-            indices, values = (
-                np.memmap(self._folder / name, kind, "r") if sum(self._bytes) else np.empty(0, kind)
-                for name, kind in _FILES.items()
-            )
-            self._mapped = SparseRows(np.concatenate(self._indptr), np.asarray(indices), np.asarray(values))
-        return self._mapped.take(rows)
+        self._memory = memory
+        lengths, first = [np.empty(0, np.int64)], [0]
+        with (folder / "indices").open("wb") as indices, (folder / "values").open("wb") as values:
+            for part in parts:
+                lengths.append(np.diff(part.rows.indptr))
+                first.append(first[-1] + len(part))
+                indices.write(part.rows.indices.tobytes())
+                values.write(part.rows.values.tobytes())
+        indptr, self._first = pointer(np.concatenate(lengths)), np.array(first)
+        self._bytes = np.diff(indptr[self._first]) * _BYTES_OF_ENTRY
+        self.rows = SparseRows(
+            indptr, _mapped(folder / "indices", np.int64), _mapped(folder / "values", np.float32)
+        )
 
     def shuffled(self, random: np.random.Generator) -> Int64:
         """Return all rows in a random order that reads each part once."""
-        if sum(self._bytes) <= self._memory:
+        if self._bytes.sum() <= self._memory:
             return random.permutation(len(self))
         windows: list[list[Int64]] = []
         room = 0
@@ -801,3 +678,8 @@ class StoredExamples:
                 room = self._memory - self._bytes[part]
             windows[-1].append(np.arange(self._first[part], self._first[part + 1]))
         return np.concatenate([random.permutation(np.concatenate(window)) for window in windows])
+
+
+def _mapped(path: Path, kind: type[np.number]) -> Any:  # noqa: ANN401
+    """Map an array of a file into memory; an empty file cannot be mapped."""
+    return np.asarray(np.memmap(path, kind, "r")) if path.stat().st_size else np.empty(0, kind)

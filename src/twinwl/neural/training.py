@@ -38,8 +38,7 @@ def seeded(seed: int) -> Iterator[None]:
     ...     bool(torch.rand(1) == first)
     True
     """
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
-    with torch.random.fork_rng(devices=devices):
+    with torch.random.fork_rng(devices=list(range(torch.cuda.device_count()))):
         torch.manual_seed(seed)
         yield
 
@@ -71,7 +70,8 @@ def device_of(name: str, *, or_else: str | None = None) -> torch.device:
     >>> device_of("cpu")
     device(type='cpu')
     """
-    there = [kind for kind, found in _found().items() if found]
+    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    there = [kind for kind, here in found.items() if here]
     if name == "auto":
         return torch.device(there[0])
     if name in there:
@@ -82,11 +82,6 @@ def device_of(name: str, *, or_else: str | None = None) -> torch.device:
         f"device: got {name!r}, which torch does not find here; there is {' and '.join(there)}. "
         "device='auto' takes the best there is"
     )
-
-
-def _found() -> dict[str, bool]:
-    mps = getattr(torch.backends, "mps", None)
-    return {"cuda": torch.cuda.is_available(), "mps": mps is not None and mps.is_available(), "cpu": True}
 
 
 def own_device(module: torch.nn.Module) -> torch.device:
@@ -129,23 +124,10 @@ def call_back(callbacks: Callbacks, history: History) -> bool:
 
     >>> call_back(lambda history: history.n_epochs == 2, History([0.5, 0.4], best_epoch=1))
     True
-
-    Raises
-    ------
-    TwinWLError
-        If a function raises an exception: it says which function and epoch, and has the exception as cause.
     """
-    stop = False
-    for place, function in enumerate([] if callbacks is None else _functions(callbacks)):
-        try:
-            stop |= function(copy.deepcopy(history)) is True
-        except Exception as error:
-            name = getattr(function, "__qualname__", type(function).__qualname__)
-            raise TwinWLError(
-                f"callbacks[{place}] ({name}) failed after epoch {history.n_epochs}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
-    return stop
+    functions = [] if callbacks is None else _functions(callbacks)
+    stops = [function(copy.deepcopy(history)) is True for function in functions]  # each is called
+    return any(stops)
 
 
 @dataclass

@@ -268,9 +268,10 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
             n_outputs, width = (
                 checked(name, state[name], integer(1, MAX_ITEMS)) for name in ("n_outputs", "width")
             )
-            model._readout_width = width  # noqa: SLF001
-            model.module_ = network_from_state(lambda: model._build_module(n_outputs), state["weights"])  # type: ignore[assignment]  # noqa: SLF001
-            model._readout_width = None  # noqa: SLF001
+            model.module_ = network_from_state(
+                lambda: model._build_module(n_outputs, width),  # noqa: SLF001
+                state["weights"],
+            )
         else:
             model = model._from_state(model.get_params(deep=False), state)  # noqa: SLF001
         self.model_, self.n_features_out_ = model, model.module_.encoder.n_outputs

@@ -5,8 +5,8 @@ import torch
 from tests.baselines.rows import random_network, row
 from tests.networks import in_double
 from twinwl import GraphBatch, TwinWLError
-from twinwl.baselines.gnn import NodeInputs
 from twinwl.datasets.generators import twins
+from twinwl.neural.inputs import NodeInputs
 
 
 @pytest.mark.slow
@@ -29,10 +29,10 @@ def test_continuous_features_are_scaled_as_in_training():
     values = np.array([[1.0, 5.0], [3.0, 5.0]])
     train, fresh = with_features(values), with_features(values + 2)
     inputs = NodeInputs.fitted(train)
-    np.testing.assert_allclose(inputs.rows(train)[:, 1:], [[-1, 0], [1, 0]])
-    np.testing.assert_allclose(inputs.rows(fresh)[:, 1:], [[1, 2], [3, 2]])
+    np.testing.assert_allclose(inputs.columns(train)[:, 1:], [[-1, 0], [1, 0]])
+    np.testing.assert_allclose(inputs.columns(fresh)[:, 1:], [[1, 2], [3, 2]])
     with pytest.raises(TwinWLError, match="have 1 continuous features, but the network was trained with 2"):
-        inputs.rows(with_features(values[:, :1]))
+        inputs.columns(with_features(values[:, :1]))
 
 
 def test_directed_graphs_are_refused():
