@@ -69,23 +69,32 @@ def test_no_tensor_of_continuous_features_stays_behind(readout):
     assert_nothing_stays_behind(tw.NTwinClassifier(2, hidden=4, max_epochs=1, readout=readout), graphs)
 
 
-def test_the_wide_layer_gives_the_same_with_torch_alone():
+def with_torch_alone(monkeypatch):
+    """Treat the processor as another device, which has no compiled loops."""
+    for module in (rows, sparse):
+        monkeypatch.setattr(module, "has_kernels", lambda _: False)
+
+
+def test_the_wide_layer_gives_the_same_with_torch_alone(monkeypatch):
     some = SparseExamples(random_array((6, 9), density=0.4, rng=0, format="csr")).take(np.arange(6))
     layer = SparseLinear(9, 3)
     weights = torch.randn(6, 3)
     expected = layer(some)
-    got = sparse._with_torch(layer.weight, some) + layer.bias
+    with_torch_alone(monkeypatch)
+    got = layer(some)
     torch.testing.assert_close(got, expected)
     (wanted,) = torch.autograd.grad((expected * weights).sum(), layer.weight)
     (found,) = torch.autograd.grad((got * weights).sum(), layer.weight)
     torch.testing.assert_close(found, wanted.to_dense())
 
 
-def test_message_passing_gives_the_same_with_torch_alone():
+def test_message_passing_gives_the_same_with_torch_alone(monkeypatch):
     bottom, (layer, _) = build_quotient(GRAPHS, layers=2).take(np.arange(5))
     below = torch.randn(len(bottom), 3, dtype=torch.float64, requires_grad=True)
     bias = torch.randn(3, dtype=torch.float64, requires_grad=True)
-    results = [make(below, bias, layer) for make in (rows.aggregate_and_pool, rows._with_torch)]
+    results = [rows.aggregate_and_pool(below, bias, layer)]
+    with_torch_alone(monkeypatch)
+    results.append(rows.aggregate_and_pool(below, bias, layer))
     torch.testing.assert_close(results[1], results[0])
     wanted, found = (
         torch.autograd.grad(states.square().sum() + total.sin().sum(), [below, bias])
@@ -98,11 +107,7 @@ def test_message_passing_gives_the_same_with_torch_alone():
 def test_training_with_torch_alone_gives_the_same_network(model, monkeypatch):
     settings = {"max_epochs": 3, "hidden": 4, "dropout": 0.0, "validation_fraction": None, "device": "cpu"}
     usual = model(**settings).fit(GRAPHS, Y).predict_proba(GRAPHS)
-    monkeypatch.setattr(
-        SparseLinear, "forward", lambda self, rows: sparse._with_torch(self.weight, rows) + self.bias
-    )
-    monkeypatch.setattr("twinwl.neural.sparse.SparseLinear", type("None_", (), {}))
-    monkeypatch.setattr("twinwl.neural.readouts.aggregate_and_pool", rows._with_torch)
+    with_torch_alone(monkeypatch)
     np.testing.assert_allclose(model(**settings).fit(GRAPHS, Y).predict_proba(GRAPHS), usual, atol=1e-4)
 
 

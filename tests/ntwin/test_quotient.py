@@ -36,16 +36,15 @@ def test_colours_are_those_of_the_refined_union_and_every_pair_is_counted_once(b
 
 
 @settings(max_examples=30)
-@given(batch=batches(min_graphs=2), hops=HOPS, layers=st.integers(1, 3), split=st.booleans())
-def test_small_blocks_and_tables_give_the_same_network(batch, hops, layers, split):
+@given(batch=batches(min_graphs=2), hops=HOPS, layers=st.integers(1, 3))
+def test_small_blocks_give_the_same_network(batch, hops, layers):
     encoder = encoder_for(batch, layers, hops)
     expected = encoder(row_input(batch, layers, hops)).detach()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quotients, "_BLOCK_ENTRIES", 8)
-        patch.setattr(quotients, "_LARGE_TABLES", 1 if split else 100)
         torch.testing.assert_close(encoder(row_input(batch, layers, hops)).detach(), expected)
         actual = build_quotient(batch, layers, hops)
-    assert split or actual.n_colours == build_quotient(batch, layers, hops).n_colours
+    assert actual.n_colours == build_quotient(batch, layers, hops).n_colours
 
 
 def _rows(pool):

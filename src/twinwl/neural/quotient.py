@@ -5,15 +5,15 @@ that subgraph. So the disjoint union of all rooted subgraphs is refined, and the
 ``x_j = MLP_j(A_j x_{j-1})`` and ``R_k = P_k x_k``. The same function, to rounding, with far fewer rows. With
 continuous features too: a node's first colour is then its label and its row of features.
 
-Rooted subgraphs are cut and refined in blocks, so that only colours are kept. Where graphs share hardly any
-colour, tables start over from time to time: small ones stay in the cache, and the rows are about the same.
+Rooted subgraphs are cut and refined in blocks, so that only colours are kept.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -28,7 +28,6 @@ from twinwl.arguments import (
     Float64,
     Int32,
     Int64,
-    Ints,
     allowed_memory,
     check_fits,
     checked,
@@ -36,13 +35,13 @@ from twinwl.arguments import (
     number,
     one_of,
     pointer,
+    ranges,
     readable,
 )
-from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.neural.rows import Pool, RowBatch, RowLayer, count_rows, distinct_rows
+from twinwl.neural.rows import NONE, Pool, RowBatch, RowLayer, count_rows, distinct_rows, numbered
 from twinwl.refinement.colours import Round, RoundTable, colour_round, messages_of
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
@@ -55,8 +54,6 @@ ROOTS = (integer(1, MAX_ITEMS), number(0, 1, above=True), None)
 
 # A block has about this many nodes and arcs of rooted subgraphs: a few megabytes.
 _BLOCK_ENTRIES = 1 << 17
-# Tables of more colours than this leave the cache; they start over if colours hardly recur.
-_LARGE_TABLES = 1 << 17
 # Cost of one colour: its key, its places in the hash table, its signature, its entry in the pooling matrix.
 _BYTES_PER_COLOUR = 96
 
@@ -146,8 +143,6 @@ class Quotient:
     rounds: tuple[Round, ...]
     pools: tuple[Pool, ...]
     n_pairs: tuple[int, ...]
-    # Place of each colour among the rows of a mini-batch, -1 between two calls; and the colour of each row.
-    _scratch: list[tuple[Int32, Int32]] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Return the number of graphs."""
@@ -175,28 +170,33 @@ class Quotient:
 
     def take(self, rows: Int64) -> tuple[Int64, tuple[RowLayer, ...]]:
         """Return the colours of layer 0 and the layers that these graphs need, from the pools downwards."""
-        if not self._scratch:
-            self._scratch.extend((np.full(n, -1, np.int32), np.empty(n, np.int32)) for n in self.n_colours)
         layers: list[RowLayer] = []
-        n_passed = 0
-        for layer in range(len(self.rounds), 0, -1):
-            part, (places, members) = self.rounds[layer - 1], self._scratch[layer]
-            pool, n_members = _take_pool(self.pools[layer - 1], rows, places, members, n_passed)
-            own, ptr, senders, codes, n_below = _take_round(
-                part.sig_ptr,
-                part.sig_items,
-                part.stride,
-                part.n_codes,
-                members[:n_members],
-                *self._scratch[layer - 1],
-            )
-            places[members[:n_members]] = -1
-            layers.append(RowLayer(own, ptr, senders, codes, pool, n_passed))
-            n_passed = n_below
-        places, members = self._scratch[0]
-        bottom = members[:n_passed].astype(np.int64)
-        places[bottom] = -1
-        return bottom, tuple(reversed(layers))
+        # The colours that the layer above reads, first its own ones, then its senders; those of all layers.
+        read, n_own = np.empty(0, np.int64), 0
+        for layer in range(len(self.rounds), -1, -1):
+            pool = _of_graphs(self.pools[layer - 1], rows) if layer else Pool(NONE, NONE, NONE)
+            colours = np.concatenate([read, pool.rows])
+            numbers, first = numbered(colours, self._places[layer])
+            places, pooled = np.split(numbers, [len(read)])
+            if layers:
+                layers[-1] = layers[-1]._replace(own=places[:n_own], senders=places[n_own:])
+            members, n_passed = colours[first], int(places.max(initial=-1)) + 1
+            if not layer:
+                break
+            part = self.rounds[layer - 1]
+            starts, lengths = part.sig_ptr[members], part.sig_ptr[members + 1] - part.sig_ptr[members] - 1
+            items, codes = part.sig_items[ranges(starts + 1, lengths)], NONE
+            if part.n_codes > 1:
+                codes, items = np.divmod(items, part.stride)
+            read, n_own = np.concatenate([part.sig_items[starts], items]), len(members)
+            pool = pool._replace(rows=pooled)
+            layers.append(RowLayer(NONE, pointer(lengths), NONE, codes.astype(np.int64), pool, n_passed))
+        return members.astype(np.int64), tuple(reversed(layers))
+
+    @cached_property
+    def _places(self) -> list[Int32]:
+        """Scratch of `numbered` for each layer."""
+        return [np.full(n, -1, np.int32) for n in self.n_colours]
 
 
 def build_quotient(
@@ -379,26 +379,19 @@ def _build(
     if widest is not None:
         of_root = rooted_sizes(plain, widest)[:, roots].astype(np.int64)
     marks = 1 if widest is None else n_marks(root_mark, tuple(radii))
-    n_kinds = max(1, n_codes[1]) * (2 if plain.directed else 1)
-    settings = (hops, root_mark, n_codes[0] * marks, marks, n_kinds, n_codes[1])
-    parts, limit = [_Part(*settings)], allowed_memory(max_memory)
-    n_colours = 0
+    building, limit = _Building(plain, hops, root_mark, marks, n_codes), allowed_memory(max_memory)
     for low, high in root_blocks(plain, of_root[-1], roots, whole=widest is None):
-        if parts[-1].wears_out():
-            n_colours += parts[-1].n_colours
-            parts.append(_Part(*settings))
-        first, last = np.searchsorted(plain.graph_ptr, [roots[low], roots[high - 1]], side="right") - 1
-        some = plain[first : last + 1]
-        parts[-1].add(some, roots[low:high] - plain.graph_ptr[first], first)
-        need = _BYTES_PER_COLOUR * (n_colours + parts[-1].n_colours)
+        building.add(roots[low:high])
+        need = _BYTES_PER_COLOUR * sum(table.n_colours for table in building.tables)
         if need > limit:
+            last = np.searchsorted(plain.graph_ptr, roots[high - 1], side="right")
             raise TooManyColoursError(
                 f"the rooted subgraphs with hops {hops} hold {of_root[-1].sum():,} (root, node) pairs, and "
-                f"the colours of {last + 1} of {len(plain)} graphs need {readable(need)}, more than the "
+                f"the colours of {last} of {len(plain)} graphs need {readable(need)}, more than the "
                 f"{readable(limit)} allowed; use fewer hops or fewer graphs at a time, or raise max_memory"
             )
     n_pairs = tuple(int(of_root[0 if radius is None else radius].sum()) for radius in hops)
-    return _joined(parts, hops, n_codes[0] * marks, len(plain), n_pairs)
+    return building.finished(n_pairs)
 
 
 def root_blocks(
@@ -406,70 +399,52 @@ def root_blocks(
 ) -> list[tuple[int, int]]:
     """Cut the roots into consecutive ranges whose rooted subgraphs have about the size of a block.
 
-    ``sizes`` are those of their subgraphs. Ranges end where graphs end, unless a graph is larger than a
-    block, and it is not needed ``whole``.
+    ``sizes`` are those of their subgraphs. With ``whole`` ranges end where graphs end.
     """
-    if not len(roots):
-        return []
     graph = np.repeat(np.arange(len(batch)), batch.nodes_per_graph)[roots]
     degree, arcs = np.zeros(len(batch), np.int64), np.diff(batch.indptr[batch.graph_ptr])
     np.maximum.at(degree, np.repeat(np.arange(len(batch)), batch.nodes_per_graph), np.diff(batch.indptr))
-    before = pointer(sizes + np.minimum(sizes * degree[graph], arcs[graph]))
-    starts = np.append(np.flatnonzero(np.diff(graph, prepend=-1)), len(roots))
-    bounds = [0]
-    while bounds[-1] < len(roots):
-        low = bounds[-1]
-        high = int(np.searchsorted(before, before[low] + _BLOCK_ENTRIES, side="right")) - 1
-        after = int(np.searchsorted(starts, high, side="right"))
-        at_graph = int(starts[after - 1])
-        if at_graph <= low:  # a graph larger than a block
-            at_graph = int(starts[after]) if whole else max(high, low + 1)
-        bounds.append(at_graph)
-    return list(pairwise(bounds))
+    before = pointer(sizes + np.minimum(sizes * degree[graph], arcs[graph]))[:-1]
+    if whole:
+        before = before[np.searchsorted(graph, graph)]
+    block = before // _BLOCK_ENTRIES
+    return list(pairwise([*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), len(roots)]))
 
 
-class _Part:
-    """Tables of one part of the graphs: colours of its layers, and how often each graph has them."""
+class _Building:
+    """A quotient that grows by blocks of roots."""
 
     def __init__(
         self,
+        plain: GraphBatch,
         hops: tuple[int | None, ...],
         root_mark: RootMark,
-        n_first: int,
         marks: int,
-        n_kinds: int,
-        n_edge_codes: int,
+        n_codes: tuple[int, int],
     ) -> None:
-        self.hops, self.root_mark, self.n_first, self.marks = hops, root_mark, n_first, marks
-        self.n_kinds, self.n_edge_codes = n_kinds, n_edge_codes
-        self.tables = [RoundTable(_roomy(0), n_kinds) for _ in hops]
+        self.plain, self.hops, self.root_mark, self.marks = plain, hops, root_mark, marks
+        self.n_first, self.n_edge_codes = n_codes[0] * marks, n_codes[1]
+        self.n_kinds = max(1, self.n_edge_codes) * (2 if plain.directed else 1)
+        self.tables = [RoundTable(_roomy(0), self.n_kinds) for _ in hops]
+        # Of each layer, the first graph of each block and how often its graphs have each colour.
         self.pools: list[list[tuple[int, Pool]]] = [[] for _ in hops]
 
-    @property
-    def n_colours(self) -> int:
-        return sum(table.n_colours for table in self.tables)
-
-    def wears_out(self) -> bool:
-        """Whether the tables are large although hardly a colour occurs in two graphs."""
-        occurring = sum(len(pool.rows) for _, pool in self.pools[-1])
-        return self.n_colours > _LARGE_TABLES and occurring < 2 * self.tables[-1].n_colours
-
-    def add(self, batch: GraphBatch, roots: Int64, first_graph: int) -> None:
-        """Refine the rooted subgraphs of some roots of these graphs."""
-        ends = np.searchsorted(roots, batch.graph_ptr)
+    def add(self, roots: Int64) -> None:
+        """Refine the rooted subgraphs of some roots."""
+        first, last = np.searchsorted(self.plain.graph_ptr, roots[[0, -1]], side="right") - 1
+        batch, roots = self.plain[first : last + 1], roots - self.plain.graph_ptr[first]
         for radius in dict.fromkeys(self.hops):
             union, mark, ptr = batch, None, batch.graph_ptr
             if radius is not None:
                 cut = rooted_subgraphs(batch, radius, roots)
-                union, ptr = cut.as_batch(batch), cut.subgraph_ptr[ends]
+                union, ptr = cut.as_batch(batch), cut.subgraph_ptr[np.searchsorted(roots, batch.graph_ptr)]
                 mark = {"none": None, "root": cut.distance > 0, "distance": cut.distance}[self.root_mark]
             colours = union.node_labels * np.int32(self.marks)
             for place, after in enumerate(self._rounds(union, colours if mark is None else colours + mark)):
-                if self.hops[place] != radius:
-                    continue
-                self.pools[place].append((first_graph, count_rows(ptr, after)))
-                if radius not in self.hops[place + 1 :]:
-                    break
+                if self.hops[place] == radius:
+                    self.pools[place].append((first, count_rows(ptr, after)))
+                    if radius not in self.hops[place + 1 :]:
+                        break
 
     def _rounds(self, union: GraphBatch, colours: Int32) -> Iterator[Int32]:
         """Yield the colours of the nodes of a union in layers 1, 2 and so on."""
@@ -485,91 +460,34 @@ class _Part:
             colours, n_before = after, table.n_colours
             yield colours
 
+    def finished(self, n_pairs: tuple[int, ...]) -> Quotient:
+        """Return the quotient."""
+        strides = [self.n_first, *(table.n_colours for table in self.tables)]
+        rounds = [
+            table.finished().restrided(max(1, n_below), self.n_kinds)
+            for table, n_below in zip(self.tables, strides)
+        ]
+        pools = [_joined(blocks, len(self.plain)) for blocks in self.pools]
+        return Quotient(self.hops, self.n_first, tuple(rounds), tuple(pools), n_pairs)
+
 
 def _roomy(n_colours: int) -> int:
     """Leave room for new colours, at the cost of at most one bit per digit in packed signatures."""
     return 1 << max(4, n_colours.bit_length())
 
 
-def _joined(
-    parts: list[_Part], hops: tuple[int | None, ...], n_first: int, n_graphs: int, n_pairs: tuple[int, ...]
-) -> Quotient:
-    """Give the colours of all parts numbers one after the other; layer 0 is common to them."""
-    rounds, pools = [], []
-    n_below, shifts_below = max(1, n_first), [0] * len(parts)
-    for place in range(len(hops)):
-        counts = [part.tables[place].n_colours for part in parts]
-        shifts = (np.cumsum(counts) - counts).tolist()
-        found = [part.tables[place].finished().restrided(n_below, part.n_kinds) for part in parts]
-        # An item is ``kind * stride + colour``, so that its colour is shifted by adding to it.
-        items = [one.sig_items + one.sig_items.dtype.type(by) for one, by in zip(found, shifts_below)]
-        ptr = pointer(np.concatenate([np.diff(one.sig_ptr) for one in found]))
-        rounds.append(Round(ptr, np.concatenate(items), n_below, parts[0].n_kinds))
-        sizes, rows, times = np.zeros(n_graphs, np.int64), [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-        for part, shift in zip(parts, shifts):
-            for first, pool in part.pools[place]:
-                sizes[first : first + len(pool.ptr) - 1] += np.diff(pool.ptr)
-                rows.append(pool.rows + np.int32(shift))
-                times.append(pool.counts)
-        pools.append(Pool(pointer(sizes), np.concatenate(rows), np.concatenate(times)))
-        n_below, shifts_below = max(1, sum(counts)), shifts
-    return Quotient(hops, n_first, tuple(rounds), tuple(pools), n_pairs)
+def _joined(blocks: list[tuple[int, Pool]], n_graphs: int) -> Pool:
+    """Return the pooling matrix of all graphs; the rows of a graph that was split are side by side."""
+    sizes = np.zeros(n_graphs, np.int64)
+    for first, block in blocks:
+        sizes[first : first + len(block.ptr) - 1] += np.diff(block.ptr)
+    none = np.empty(0, np.int32)
+    rows, counts = (np.concatenate([none, *(block[part] for _, block in blocks)]) for part in (1, 2))
+    return Pool(pointer(sizes), rows, counts)
 
 
-@kernel
-def _take_pool(pool: Pool, graphs: Int64, place: Int32, members: Int32, n_members: int) -> tuple[Pool, int]:
-    """Slice a pooling matrix; new colours are added to the members."""
-    ptr = np.zeros(len(graphs) + 1, np.int64)
-    for index in range(len(graphs)):
-        ptr[index + 1] = ptr[index] + pool.ptr[graphs[index] + 1] - pool.ptr[graphs[index]]
-    rows = np.empty(ptr[-1], np.int32)
-    counts = np.empty(ptr[-1], np.int32)
-    written = 0
-    for graph in graphs:
-        for entry in range(pool.ptr[graph], pool.ptr[graph + 1]):
-            colour = pool.rows[entry]
-            if place[colour] < 0:
-                place[colour] = n_members
-                members[n_members] = colour
-                n_members += 1
-            rows[written] = place[colour]
-            counts[written] = pool.counts[entry]
-            written += 1
-    return Pool(ptr, rows, counts), n_members
-
-
-@kernel
-def _take_round(
-    sig_ptr: Int64,
-    sig_items: Ints,
-    stride: int,
-    n_kinds: int,
-    members: Int32,
-    place_below: Int32,
-    members_below: Int32,
-) -> tuple[Int32, Int64, Int32, Int64, int]:
-    """Slice the signatures of the members; the colours in them become members of the layer below."""
-    n, n_below = len(members), 0
-    ptr = np.zeros(n + 1, np.int64)
-    for row in range(n):
-        ptr[row + 1] = ptr[row] + sig_ptr[members[row] + 1] - sig_ptr[members[row]] - 1
-    own = np.empty(n, np.int32)
-    senders = np.empty(ptr[-1], np.int32)
-    codes = np.empty(ptr[-1] if n_kinds > 1 else 0, np.int64)
-    for row in range(n):
-        start = sig_ptr[members[row]]
-        for offset in range(sig_ptr[members[row] + 1] - start):
-            item = sig_items[start + offset]
-            colour = item if n_kinds == 1 else item % stride
-            if place_below[colour] < 0:
-                place_below[colour] = n_below
-                members_below[n_below] = colour
-                n_below += 1
-            if not offset:
-                own[row] = place_below[colour]
-                continue
-            entry = ptr[row] + offset - 1
-            senders[entry] = place_below[colour]
-            if n_kinds > 1:
-                codes[entry] = item // stride
-    return own, ptr, senders, codes, n_below
+def _of_graphs(pool: Pool, graphs: Int64) -> Pool:
+    """Return the pooling matrix of some graphs."""
+    lengths = pool.ptr[graphs + 1] - pool.ptr[graphs]
+    entries = ranges(pool.ptr[graphs], lengths)
+    return Pool(pointer(lengths), pool.rows[entries], pool.counts[entries])

@@ -12,19 +12,25 @@ general sparse kernels; on other devices than the processor, torch's own operati
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from twinwl.arguments import Int32, Int64, Ints, pointer, ranges
+from twinwl.arguments import Floats, Int32, Int64, Ints, pointer, ranges
 from twinwl.compilation import kernel
 from twinwl.refinement.colours import RoundTable, colour_round
 from twinwl.refinement.round_kernels import Messages
 
-_NONE = np.empty(0, np.int64)
+NONE = np.empty(0, np.int64)
+
+# What a function computes, and its gradient: a function of the results' gradients.
+Differentiated: TypeAlias = "tuple[Sequence[np.ndarray], Callable[..., Sequence[np.ndarray | Tensor]]]"
 
 
 class Pool(NamedTuple):
@@ -58,13 +64,13 @@ class RowLayer(NamedTuple):
     own: Ints
     ptr: Int64
     senders: Ints
-    codes: Int64 = _NONE
-    pool: Pool = Pool(_NONE, _NONE, _NONE)
+    codes: Int64 = NONE
+    pool: Pool = Pool(NONE, NONE, NONE)
     n_passed: int = 0
-    item_of_row: Int64 = _NONE
-    row_of_item: Int64 = _NONE
-    counts: Int64 = _NONE
-    sent: Int64 = _NONE
+    item_of_row: Int64 = NONE
+    row_of_item: Int64 = NONE
+    counts: Int64 = NONE
+    sent: Int64 = NONE
 
     @property
     def n_rows(self) -> int:
@@ -102,13 +108,18 @@ def as_tensor(array: np.ndarray, device: torch.device) -> torch.Tensor:
     return torch.from_numpy(array).to(device)
 
 
+def has_kernels(tensor: Tensor) -> bool:
+    """Return whether compiled loops can read a tensor; elsewhere torch's own operations do the same."""
+    return tensor.device.type == "cpu"
+
+
 def aggregate(
     rows: Tensor,
     ptr: Int64,
     senders: Ints,
     own_rows: Tensor | None = None,
-    own: Ints = _NONE,
-    weights: NDArray[Any] = _NONE,
+    own: Ints = NONE,
+    weights: NDArray[Any] = NONE,
 ) -> Tensor:
     """Return the sum of the rows that each row gets messages from, and of its own, shape (n, width).
 
@@ -130,16 +141,15 @@ def aggregate(
     >>> aggregate(rows, np.array([0, 2, 2]), np.array([1, 1]), rows, np.array([0, 1])).tolist()
     [[5.0], [2.0]]
     """
-    if rows.device.type == "cpu":
-        other = None if own_rows is rows else own_rows
-        result: Tensor = _Aggregate.apply(rows, other, ptr, senders, own, weights)  # type: ignore[no-untyped-call]
-        return result
-    messages = rows[as_tensor(senders, rows.device).long()]
+    if has_kernels(rows):
+        tables = [rows] if own_rows is None or own_rows is rows else [rows, own_rows]
+        return by_kernels(partial(_sums_of, ptr, senders, own, weights), *tables)[0]
+    messages = rows[as_tensor(senders, rows.device)]
     if len(weights):
         messages = messages * as_tensor(weights, rows.device).to(rows.dtype)[:, None]
     total = rows.new_zeros(len(ptr) - 1, rows.shape[1])
     if own_rows is not None:
-        total = own_rows[as_tensor(own, rows.device).long()]
+        total = own_rows[as_tensor(own, rows.device)]
     return total.index_add(0, expanded(ptr, rows.device), messages)
 
 
@@ -159,7 +169,7 @@ def gather(rows: Tensor, index: Int64) -> Tensor:
     >>> gather(torch.tensor([[1.0], [2.0]]), np.array([1, 1, 0])).tolist()
     [[2.0], [2.0], [1.0]]
     """
-    return aggregate(rows, np.zeros(len(index) + 1, np.int64), _NONE, rows, index)
+    return aggregate(rows, np.zeros(len(index) + 1, np.int64), NONE, rows, index)
 
 
 def expanded(ptr: Int64, device: torch.device) -> Tensor:
@@ -169,80 +179,6 @@ def expanded(ptr: Int64, device: torch.device) -> Tensor:
     tensor([0, 0, 1])
     """
     return as_tensor(np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), device)
-
-
-class _Aggregate(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,  # noqa: ANN401  (torch's context takes any attribute)
-        rows: Tensor,
-        own_rows: Tensor | None,
-        *arrays: NDArray[Any],
-    ) -> Tensor:
-        ctx.arrays, ctx.lengths = arrays, (len(rows), None if own_rows is None else len(own_rows))
-        table = rows.detach().contiguous().numpy()
-        own_table = table if own_rows is None else own_rows.detach().contiguous().numpy()
-        return torch.from_numpy(_aggregate(table, own_table, *arrays))
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        total, (n_rows, n_own) = grad.contiguous().numpy(), ctx.lengths
-        of_rows = np.zeros((n_rows, total.shape[1]), total.dtype)
-        of_own = of_rows if n_own is None else np.zeros((n_own, total.shape[1]), total.dtype)
-        _aggregate_backward(total, of_rows, of_own, *ctx.arrays)
-        own_grad = None if n_own is None else torch.from_numpy(of_own)
-        return torch.from_numpy(of_rows), own_grad, None, None, None, None
-
-
-@kernel(fastmath={"contract"})
-def _aggregate(
-    rows: NDArray[np.floating],
-    own_rows: NDArray[np.floating],
-    ptr: Int64,
-    senders: Ints,
-    own: Ints,
-    weights: NDArray[Any],
-) -> NDArray[np.floating]:
-    n, width = len(ptr) - 1, rows.shape[1]
-    out = np.zeros((n, width), rows.dtype)
-    weighted = len(weights) > 0
-    for row in range(n):
-        target = out[row]
-        if len(own):
-            source = own_rows[own[row]]
-            for unit in range(width):
-                target[unit] = source[unit]
-        for entry in range(ptr[row], ptr[row + 1]):
-            source = rows[senders[entry]]
-            weight = rows.dtype.type(weights[entry] if weighted else 1)
-            for unit in range(width):
-                target[unit] += weight * source[unit]
-    return out
-
-
-@kernel(fastmath={"contract"})
-def _aggregate_backward(
-    grad: NDArray[np.floating],
-    of_rows: NDArray[np.floating],
-    of_own: NDArray[np.floating],
-    ptr: Int64,
-    senders: Ints,
-    own: Ints,
-    weights: NDArray[Any],
-) -> None:
-    n, width = grad.shape
-    weighted = len(weights) > 0
-    for row in range(n):
-        source = grad[row]
-        if len(own):
-            target = of_own[own[row]]
-            for unit in range(width):
-                target[unit] += source[unit]
-        for entry in range(ptr[row], ptr[row + 1]):
-            target = of_rows[senders[entry]]
-            weight = grad.dtype.type(weights[entry] if weighted else 1)
-            for unit in range(width):
-                target[unit] += weight * source[unit]
 
 
 def aggregate_and_pool(
@@ -259,98 +195,124 @@ def aggregate_and_pool(
     rows : tensor, shape (n_passed, width)
     total : tensor, shape (n_graphs, width)
     """
-    if below.device.type != "cpu":
-        return _with_torch(below, bias, layer, of_code)
-    codes, first_code = (_NONE if of_code is None else layer.codes), len(below)
-    if of_code is not None:  # one table, so that there is one gradient
-        below = torch.cat([below, of_code])
-    arrays = (layer.own, layer.ptr, layer.senders, codes, first_code)
-    result: tuple[Tensor, Tensor] = _AggregateAndPool.apply(  # type: ignore[no-untyped-call]
-        below, bias, layer.pool, layer.n_passed, arrays
-    )
-    return result
-
-
-def _with_torch(
-    below: Tensor, bias: Tensor, layer: RowLayer, of_code: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """Return the same as `aggregate_and_pool` with torch's own operations, for any device."""
-    sums = aggregate(below, layer.ptr, layer.senders, below, layer.own) + bias
     if of_code is not None:
-        known = np.flatnonzero(layer.codes >= 0)
-        into = expanded(layer.ptr, below.device)[as_tensor(known, below.device)]
-        sums = sums.index_add(0, into, of_code[as_tensor(layer.codes[known], below.device)])
-    units = sums.relu()
-    return units[: layer.n_passed], pool(units, *layer.pool)
+        # The kind of a message is one more sender. Code -1, an unknown kind, sends the row of zeros.
+        senders = np.column_stack([layer.senders, layer.codes + len(below) + 1]).ravel()
+        layer = layer._replace(ptr=2 * layer.ptr, senders=senders)
+        below = torch.cat([below, below.new_zeros(1, below.shape[1]), of_code])
+    if not has_kernels(below):
+        units = (aggregate(below, layer.ptr, layer.senders, below, layer.own) + bias).relu()
+        return units[: layer.n_passed], pool(units, *layer.pool)
+    rows, total = by_kernels(partial(_units_of, layer), below, bias)
+    return rows, total
 
 
-class _AggregateAndPool(torch.autograd.Function):
+def by_kernels(function: Callable[..., Differentiated], *tensors: Tensor) -> tuple[Tensor, ...]:
+    """Return a function of tensors on the processor that compiled loops compute, with its gradient.
+
+    Parameters
+    ----------
+    function
+        Gets the tensors as arrays. It returns its results, and a function that turns their gradients into
+        those of the tensors.
+
+    Examples
+    --------
+    >>> def square(x):
+    ...     return [x * x], lambda grad: [2 * x * grad]
+    >>> x = torch.tensor([3.0], requires_grad=True)
+    >>> by_kernels(square, x)[0].backward()
+    >>> x.grad
+    tensor([6.])
+    """
+    results: tuple[Tensor, ...] = _ByKernels.apply(function, *tensors)  # type: ignore[no-untyped-call]
+    return results
+
+
+class _ByKernels(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,  # noqa: ANN401
-        below: Tensor,
-        bias: Tensor,
-        pool: Pool,
-        n_passed: int,
-        arrays: tuple[Any, ...],
-    ) -> tuple[Tensor, Tensor]:
-        pooling = _transposed(*pool, len(arrays[0]))
-        rows, above_zero, total = _aggregate_and_pool(
-            below.detach().contiguous().numpy(),
-            bias.detach().numpy(),
-            pooling,
-            n_passed,
-            len(pool.ptr) - 1,
-            *arrays,
-        )
-        ctx.arrays = pooling, above_zero, len(below), *arrays
-        return torch.from_numpy(rows), torch.from_numpy(total)
+        ctx: Any,  # noqa: ANN401  (torch's context takes any attribute)
+        function: Callable[..., Differentiated],
+        *tensors: Tensor,
+    ) -> tuple[Tensor, ...]:
+        results, ctx.gradients = function(*(tensor.detach().contiguous().numpy() for tensor in tensors))
+        return tuple(map(torch.from_numpy, results))
 
     @staticmethod
-    def backward(
-        ctx: Any,  # noqa: ANN401
-        of_rows: Tensor,
-        of_total: Tensor,
-    ) -> tuple[Tensor | None, ...]:
-        gradients = _aggregate_and_pool_backward(
-            of_rows.contiguous().numpy(), of_total.contiguous().numpy(), *ctx.arrays
-        )
-        return *map(torch.from_numpy, gradients), None, None, None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        found = ctx.gradients(*(grad.contiguous().numpy() for grad in grads))
+        return None, *map(torch.as_tensor, found)
 
 
-@kernel
-def _transposed(ptr: Int64, rows: Ints, counts: Ints, n_rows: int) -> Pool:
-    """Return a pooling matrix by its columns: the graphs of each row, and how often they have it."""
-    out_ptr = np.zeros(n_rows + 1, np.int64)
-    for row in rows:
-        out_ptr[row + 1] += 1
-    for row in range(n_rows):
-        out_ptr[row + 1] += out_ptr[row]
-    graph = np.empty(len(rows), np.int32)
-    count = np.empty(len(rows), np.int32)
-    free = out_ptr[:-1].copy()
-    for index in range(len(ptr) - 1):
-        for entry in range(ptr[index], ptr[index + 1]):
-            place = free[rows[entry]]
-            free[rows[entry]] += 1
-            graph[place] = index
-            count[place] = counts[entry]
-    return Pool(out_ptr, graph, count)
+def _sums_of(ptr: Int64, senders: Ints, own: Ints, weights: NDArray[Any], *tables: Floats) -> Differentiated:
+    """Return the sums of `aggregate`; if there are two tables, the second one has the own rows."""
+    shapes, arrays = [table.shape for table in tables], (ptr, senders, own, weights)
+    sums = np.zeros((len(ptr) - 1, tables[0].shape[1]), tables[0].dtype)
+    add_up(sums, tables[0], tables[-1], *arrays, backwards=False)
+
+    def gradients(grad: Floats) -> list[Floats]:
+        found = [np.zeros(shape, grad.dtype) for shape in shapes]
+        add_up(grad, found[0], found[-1], *arrays, backwards=True)
+        return found
+
+    return [sums], gradients
 
 
 @kernel(fastmath={"contract"})
-def _aggregate_and_pool(  # noqa: C901, PLR0912  (one pass, few calls)
-    below: NDArray[np.floating],
-    bias: NDArray[np.floating],
-    pooling: Pool,
-    n_passed: int,
-    n_graphs: int,
+def add_up(
+    sums: Floats,
+    rows: Floats,
+    own_rows: Floats,
+    ptr: Int64,
+    senders: Ints,
+    own: Ints,
+    weights: NDArray[Any],
+    backwards: bool,
+) -> None:
+    """Add rows to the sums they are part of; backwards, gradients of sums to those of their rows."""
+    for place in range(len(sums)):
+        if len(own):
+            _add(own_rows[own[place]], sums[place], sums.dtype.type(1), backwards)
+        for entry in range(ptr[place], ptr[place + 1]):
+            weight = sums.dtype.type(weights[entry] if len(weights) else 1)
+            _add(rows[senders[entry]], sums[place], weight, backwards)
+
+
+@kernel(fastmath={"contract"})
+def _add(row: Floats, total: Floats, weight: np.floating, backwards: bool) -> None:
+    source, target = (total, row) if backwards else (row, total)
+    for unit in range(len(row)):
+        target[unit] += weight * source[unit]
+
+
+def _units_of(layer: RowLayer, below: Floats, bias: Floats) -> Differentiated:
+    """Return the results of `aggregate_and_pool`."""
+    n_graphs = len(layer.pool.ptr) - 1
+    # The kernels go through the rows, so they need the columns of the pooling matrix: the graphs of each row.
+    by_graph = csr_matrix((layer.pool.counts, layer.pool.rows, layer.pool.ptr), (n_graphs, layer.n_rows))
+    by_row = by_graph.tocsc()
+    arrays = layer.own, layer.ptr, layer.senders, Pool(by_row.indptr, by_row.indices, by_row.data)
+    rows, total, above_zero = _aggregate_and_pool(below, bias, *arrays, layer.n_passed, n_graphs)
+    n_below = len(below)
+
+    def gradients(of_rows: Floats, of_total: Floats) -> Sequence[Floats]:
+        return _aggregate_and_pool_backward(of_rows, of_total, above_zero, n_below, *arrays)
+
+    return [rows, total], gradients
+
+
+@kernel(fastmath={"contract"})
+def _aggregate_and_pool(
+    below: Floats,
+    bias: Floats,
     own: Ints,
     ptr: Int64,
     senders: Ints,
-    codes: Int64,
-    first_code: int,
-) -> tuple[NDArray[np.floating], NDArray[np.uint8], NDArray[np.floating]]:
+    pooling: Pool,
+    n_passed: int,
+    n_graphs: int,
+) -> tuple[Floats, Floats, NDArray[np.uint8]]:
     n, width = len(own), below.shape[1]
     passed = np.empty((n_passed, width), below.dtype)
     above_zero = np.empty((n, width), np.uint8)
@@ -374,12 +336,6 @@ def _aggregate_and_pool(  # noqa: C901, PLR0912  (one pass, few calls)
             for unit in range(width):
                 units[unit] += first[unit]
             entry += 1
-        if len(codes):
-            for entry in range(ptr[row], stop):
-                if codes[entry] >= 0:
-                    first = below[first_code + codes[entry]]
-                    for unit in range(width):
-                        units[unit] += first[unit]
         signs = above_zero[row]
         for unit in range(width):
             signs[unit] = units[unit] > zero
@@ -391,22 +347,20 @@ def _aggregate_and_pool(  # noqa: C901, PLR0912  (one pass, few calls)
             count = below.dtype.type(pooling.counts[entry])
             for unit in range(width):
                 target[unit] += count * units[unit]
-    return passed, above_zero, total
+    return passed, total, above_zero
 
 
 @kernel(fastmath={"contract"})
 def _aggregate_and_pool_backward(
-    of_passed: NDArray[np.floating],
-    of_total: NDArray[np.floating],
-    pooling: Pool,
+    of_passed: Floats,
+    of_total: Floats,
     above_zero: NDArray[np.uint8],
     n_below: int,
     own: Ints,
     ptr: Int64,
     senders: Ints,
-    codes: Int64,
-    first_code: int,
-) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    pooling: Pool,
+) -> tuple[Floats, Floats]:
     n, width = above_zero.shape
     below = np.zeros((n_below, width), of_total.dtype)
     bias = np.zeros(width, of_total.dtype)
@@ -429,12 +383,9 @@ def _aggregate_and_pool_backward(
             bias[unit] += passed[unit]
             target[unit] += passed[unit]
         for entry in range(ptr[row], ptr[row + 1]):
-            place = np.uint32(senders[entry])
+            target = below[np.uint32(senders[entry])]
             for unit in range(width):
-                below[place, unit] += passed[unit]
-            if len(codes) and codes[entry] >= 0:
-                for unit in range(width):
-                    below[first_code + codes[entry], unit] += passed[unit]
+                target[unit] += passed[unit]
     return below, bias
 
 
@@ -442,17 +393,14 @@ def _aggregate_and_pool_backward(
 
 
 class _Whole(NamedTuple):
-    """A level of all graphs; levels are numbered, and -1 stands for none."""
+    """A level of all graphs; the attributes are the parameters of `ColourLevels.add`."""
 
     graph_ptr: Int64
     first: Int32
     colours: Int32
-    place: Int64
-    own_level: int
-    own: Ints | None
-    sent_level: int
-    indptr: Int64
-    senders: Ints
+    place: Int32  # of each colour among the rows of a mini-batch; -1 between two calls
+    own: tuple[int, Ints | None] | None
+    messages: tuple[int, Int64, Ints] | None
 
 
 class ColourLevels:
@@ -503,21 +451,18 @@ class ColourLevels:
         refined : array of int32, shape (n_items,), optional
             The colours, numbered from 0, where items get more than a multiset of messages.
         """
-        own_level, own_items = own or (-1, None)
-        sent_level, indptr, senders = messages or (-1, _NONE, _NONE)
-        colours = np.zeros(int(graph_ptr[-1]), np.int32) if first is None else first.astype(np.int32)
+        marks = np.empty(0, np.int32) if first is None else first.astype(np.int32)
+        colours = np.zeros(int(graph_ptr[-1]), np.int32) if first is None else marks
         if own is not None:
-            before = self.colours(own_level)
-            before = before if own_items is None else before[own_items]
+            level, items = own
+            before = self.colours(level) if items is None else self.colours(level)[items]
             colours = before if first is None else _paired(colours, before)
         if messages is not None:
-            colours = _refined(colours, self.colours(sent_level), indptr, senders, codes)
+            level, indptr, senders = messages
+            colours = _refined(colours, self.colours(level), indptr, senders, codes)
         colours = colours if refined is None else refined
-        place = np.full(int(colours.max(initial=-1)) + 1, -1, np.int64)
-        marks = np.empty(0, np.int32) if first is None else first
-        self._levels.append(
-            _Whole(graph_ptr, marks, colours, place, own_level, own_items, sent_level, indptr, senders)
-        )
+        place = np.full(int(colours.max(initial=-1)) + 1, -1, np.int32)
+        self._levels.append(_Whole(graph_ptr, marks, colours, place, own, messages))
         return len(self._levels) - 1
 
     def __len__(self) -> int:
@@ -548,19 +493,16 @@ class BatchLevels:
         self.whole = whole
         self.rows = rows
         self._built: dict[int, RowLayer] = {}
-        self._ptrs: dict[int, Int64] = {}
 
     def item_ptr(self, level: int) -> Int64:
         """Return the range of each graph's items in the mini-batch."""
         graph_ptr = self.whole.whole(level).graph_ptr
-        if id(graph_ptr) not in self._ptrs:
-            self._ptrs[id(graph_ptr)] = pointer(graph_ptr[self.rows + 1] - graph_ptr[self.rows])
-        return self._ptrs[id(graph_ptr)]
+        return pointer(graph_ptr[self.rows + 1] - graph_ptr[self.rows])
 
     def level(self, number: int) -> RowLayer:
         """Return a level, without its pool."""
         if number not in self._built:
-            self._built[number] = self._build(self.whole.whole(number), self.item_ptr(number))
+            self._built[number] = self._build(self.whole.whole(number))
         return self._built[number]
 
     def marks(self, number: int) -> Int64:
@@ -573,26 +515,30 @@ class BatchLevels:
 
     def arcs(self, number: int) -> Int64:
         """Return the numbers of the messages of a level among those of all graphs."""
-        level, indptr = self.level(number), self.whole.whole(number).indptr
-        return ranges(indptr[level.item_of_row], np.diff(level.ptr))
+        level, messages = self.level(number), self.whole.whole(number).messages
+        return NONE if messages is None else ranges(messages[1][level.item_of_row], np.diff(level.ptr))
 
     def pooled(self, number: int) -> Pool:
         """Return how often each row of a level occurs in each graph."""
         return count_rows(self.item_ptr(number), self.level(number).row_of_item)
 
-    def _build(self, whole: _Whole, item_ptr: Int64) -> RowLayer:
-        starts = whole.graph_ptr[self.rows]
-        items, graphs, row_of_item, counts = _number_rows(whole.colours, starts, item_ptr, whole.place)
-        own = senders = sent = _NONE
+    def _build(self, whole: _Whole) -> RowLayer:
+        lengths = whole.graph_ptr[self.rows + 1] - whole.graph_ptr[self.rows]
+        items = ranges(whole.graph_ptr[self.rows], lengths)
+        row_of_item, first = numbered(whole.colours[items], whole.place)
+        items, graphs = items[first], np.repeat(np.arange(len(lengths)), lengths)[first]
+        own = senders = sent = NONE
         ptr = np.zeros(len(items) + 1, np.int64)
-        if whole.own_level >= 0:
-            below = items if whole.own is None else whole.own[items]
-            own = self.level(whole.own_level).row_of_item[below + self._shift(whole.own_level)[graphs]]
-        if whole.sent_level >= 0:
-            lengths = whole.indptr[items + 1] - whole.indptr[items]
-            shift = np.repeat(self._shift(whole.sent_level)[graphs], lengths)
-            ptr, sent = pointer(lengths), whole.senders[ranges(whole.indptr[items], lengths)] + shift
-            senders = self.level(whole.sent_level).row_of_item[sent]
+        if whole.own is not None:
+            level, of_items = whole.own
+            below = items if of_items is None else of_items[items]
+            own = self.level(level).row_of_item[below + self._shift(level)[graphs]]
+        if whole.messages is not None:
+            level, indptr, senders = whole.messages
+            n_sent = indptr[items + 1] - indptr[items]
+            sent = senders[ranges(indptr[items], n_sent)] + np.repeat(self._shift(level)[graphs], n_sent)
+            ptr, senders = pointer(n_sent), self.level(level).row_of_item[sent]
+        counts = np.bincount(row_of_item, minlength=len(items))
         return RowLayer(
             own, ptr, senders, item_of_row=items, row_of_item=row_of_item, counts=counts, sent=sent
         )
@@ -638,63 +584,45 @@ def _refined(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32
 
 
 @kernel
-def _number_rows(
-    colours: Int32, starts: Int64, item_ptr: Int64, place: Int64
-) -> tuple[Int64, Int64, Int64, Int64]:
-    """Give the items' colours numbers by first occurrence; ``place`` is all -1 before and after."""
-    n_items = item_ptr[-1]
-    item_of_row = np.empty(n_items, np.int64)
-    graph_of_row = np.empty(n_items, np.int64)
-    row_of_item = np.empty(n_items, np.int64)
-    counts = np.zeros(n_items, np.int64)
-    n_rows = 0
-    for graph in range(len(starts)):
-        shift = starts[graph] - item_ptr[graph]
-        for index in range(item_ptr[graph], item_ptr[graph + 1]):
-            colour = colours[index + shift]
-            row = place[colour]
-            if row < 0:
-                row = n_rows
-                place[colour] = row
-                item_of_row[row] = index + shift
-                graph_of_row[row] = graph
-                n_rows += 1
-            row_of_item[index] = row
-            counts[row] += 1
-    for row in range(n_rows):
-        place[colours[item_of_row[row]]] = -1
-    return item_of_row[:n_rows], graph_of_row[:n_rows], row_of_item, counts[:n_rows]
+def numbered(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
+    """Give colours numbers by first occurrence, and return where each number occurs first.
+
+    ``place``, shape (n_colours,), is all -1 before and after.
+    """
+    numbers = np.empty(len(colours), np.int64)
+    first = np.empty(len(colours), np.int64)
+    n = 0
+    for index in range(len(colours)):
+        colour = colours[index]
+        if place[colour] < 0:
+            place[colour] = n
+            first[n] = index
+            n += 1
+        numbers[index] = place[colour]
+    for number in range(n):
+        place[colours[first[number]]] = -1
+    return numbers, first[:n]
 
 
 @kernel
 def count_rows(item_ptr: Int64, row_of_item: Ints) -> Pool:
-    """Count the rows within each range of items; one small hash table per graph stays in the cache."""
-    n_graphs = len(item_ptr) - 1
-    most = 1
-    for graph in range(n_graphs):
-        most = max(most, item_ptr[graph + 1] - item_ptr[graph])
-    length = 16
-    while length < 2 * most:
-        length *= 2
-    stamps = np.full(length, -1, np.int64)
-    entry_at = np.empty(length, np.int64)
+    """Count how often each row occurs within each range of items."""
+    n_graphs, n_rows = len(item_ptr) - 1, 0
+    for row in row_of_item:
+        n_rows = max(n_rows, row + 1)
+    entry_of_row = np.full(n_rows, -1, np.int32)  # its last entry; before `start`, that of another graph
     ptr = np.zeros(n_graphs + 1, np.int64)
     rows = np.empty(len(row_of_item), np.int32)
-    counts = np.empty(len(row_of_item), np.int32)
+    counts = np.zeros(len(row_of_item), np.int32)
     end = 0
     for graph in range(n_graphs):
+        start = end
         for item in range(item_ptr[graph], item_ptr[graph + 1]):
             row = row_of_item[item]
-            slot = ((np.int64(row) * 0x9E3779B1) >> 7) & (length - 1)
-            while stamps[slot] == graph and rows[entry_at[slot]] != row:
-                slot = (slot + 1) & (length - 1)
-            if stamps[slot] == graph:
-                counts[entry_at[slot]] += 1
-            else:
-                stamps[slot] = graph
-                entry_at[slot] = end
+            if entry_of_row[row] < start:
+                entry_of_row[row] = end
                 rows[end] = row
-                counts[end] = 1
                 end += 1
+            counts[entry_of_row[row]] += 1
         ptr[graph + 1] = end
     return Pool(ptr, rows[:end].copy(), counts[:end].copy())

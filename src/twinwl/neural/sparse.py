@@ -6,15 +6,16 @@ There is no dense copy of the input or of the gradient, also for layers of a hun
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from twinwl.arguments import Bool, Float32, Float64, Int64
+from twinwl.arguments import Float32, Float64, Int32, Int64, pointer, ranges
 from twinwl.compilation import kernel
-from twinwl.neural.rows import as_tensor
+from twinwl.neural.rows import NONE, Differentiated, add_up, aggregate, by_kernels, has_kernels, numbered
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -32,7 +33,9 @@ class SparseRows(NamedTuple):
 
     def take(self, rows: Int64) -> SparseRows:
         """Return some of the rows."""
-        return SparseRows(*_gather(*self, np.asarray(rows, np.int64)))
+        starts, lengths = self.indptr[rows], self.indptr[rows + 1] - self.indptr[rows]
+        entries = ranges(starts, lengths)
+        return SparseRows(pointer(lengths), self.indices[entries], self.values[entries])
 
 
 class SparseExamples:
@@ -54,7 +57,7 @@ class SparseExamples:
 
     def take(self, rows: Int64) -> SparseRows:
         """Return these rows as input of `SparseLinear`."""
-        return self.rows.take(rows)
+        return self.rows.take(np.asarray(rows, np.int64))
 
 
 class SparseLinear(nn.Module):
@@ -63,114 +66,44 @@ class SparseLinear(nn.Module):
     Parameters
     ----------
     n_columns, n_units
-        Shape of ``weight``.
-    scale
-        Weights start uniform in ±scale; None takes ``1 / sqrt(n_columns)``, as `torch.nn.Linear` does.
+        Shape of ``weight``, which starts as that of `torch.nn.Linear`: uniform in ``±1 / sqrt(n_columns)``.
 
     >>> layer = SparseLinear(3, 2)
     >>> layer(SparseRows(np.array([0, 1]), np.array([2]), np.array([0.5], np.float32))).shape
     torch.Size([1, 2])
     """
 
-    def __init__(self, n_columns: int, n_units: int, scale: float | None = None) -> None:
+    def __init__(self, n_columns: int, n_units: int) -> None:
         super().__init__()
-        bound = scale if scale is not None else 1 / max(1, n_columns) ** 0.5
+        bound = 1 / max(1, n_columns) ** 0.5
         self.weight = nn.Parameter(torch.empty(n_columns, n_units).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(n_units).uniform_(-bound, bound))
-        # Place of each row of the weight in the batch's gradient; -1 outside of a backward pass.
-        self._place_of_row: Int64 = np.empty(0, np.int64)
+
+    @cached_property
+    def _place_of_row(self) -> Int32:
+        """Place of each row of the weight in the batch's gradient; -1 outside of a backward pass."""
+        return np.full(len(self.weight), -1, np.int32)
 
     def forward(self, rows: SparseRows) -> Tensor:
         """Return the product, shape (len(rows), n_units)."""
-        if self.weight.device.type != "cpu":
-            return _with_torch(self.weight, rows) + self.bias
-        if torch.is_grad_enabled() and len(self._place_of_row) != len(self.weight):
-            self._place_of_row = np.full(len(self.weight), -1, np.int64)
-        product: Tensor = _SparseProduct.apply(self.weight, rows, self._place_of_row)  # type: ignore[no-untyped-call]
-        return product + self.bias
+        if has_kernels(self.weight):
+            return by_kernels(partial(self._product, rows), self.weight)[0] + self.bias
+        # With torch's own operations; the gradient of the weight is dense.
+        return aggregate(self.weight, rows.indptr, rows.indices, weights=rows.values) + self.bias
 
+    def _product(self, rows: SparseRows, weight: Float32) -> Differentiated:
+        product = np.zeros((len(rows), weight.shape[1]), np.float32)
+        add_up(product, weight, weight, rows.indptr, rows.indices, NONE, rows.values, backwards=False)
 
-def _with_torch(weight: Tensor, rows: SparseRows) -> Tensor:
-    """Return the product with torch's own operations, for any device; the gradient of the weight is dense."""
-    values = as_tensor(rows.values, weight.device).to(weight.dtype)
-    taken = weight[as_tensor(rows.indices, weight.device)] * values[:, None]
-    into = as_tensor(np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), weight.device)
-    return weight.new_zeros(len(rows), weight.shape[1]).index_add(0, into, taken)
+        def gradients(grad: Float32) -> list[Tensor]:
+            places, first = numbered(rows.indices, self._place_of_row)
+            found = np.zeros((len(first), grad.shape[1]), np.float32)
+            add_up(grad, found, found, rows.indptr, places, NONE, rows.values, backwards=True)
+            touched = torch.from_numpy(rows.indices[first])[None]
+            values, shape = torch.from_numpy(found), self.weight.shape
+            return [torch.sparse_coo_tensor(touched, values, shape, check_invariants=False)]
 
-
-class _SparseProduct(torch.autograd.Function):
-    """The product of sparse rows and a dense weight, with a sparse gradient."""
-
-    @staticmethod
-    def forward(
-        ctx: torch.autograd.function.FunctionCtx, weight: Tensor, rows: SparseRows, place_of_row: Int64
-    ) -> Tensor:
-        ctx.rows, ctx.place_of_row, ctx.shape = rows, place_of_row, weight.shape  # type: ignore[attr-defined]
-        return torch.from_numpy(_multiply(*rows, weight.detach().numpy()))
-
-    @staticmethod
-    def backward(ctx: torch.autograd.function.FunctionCtx, grad: Tensor) -> tuple[Tensor, None, None]:
-        touched, values = _gradient(*ctx.rows, grad.contiguous().numpy(), ctx.place_of_row)  # type: ignore[attr-defined]
-        return (
-            torch.sparse_coo_tensor(
-                torch.from_numpy(touched)[None],
-                torch.from_numpy(values),
-                ctx.shape,  # type: ignore[attr-defined]
-                is_coalesced=True,  # the rows are distinct, and order does not matter to a row-wise step
-                check_invariants=False,
-            ),
-            None,
-            None,
-        )
-
-
-@kernel
-def _gather(indptr: Int64, indices: Int64, values: Float32, rows: Int64) -> tuple[Int64, Int64, Float32]:
-    out_ptr = np.zeros(len(rows) + 1, np.int64)
-    for place in range(len(rows)):
-        out_ptr[place + 1] = out_ptr[place] + indptr[rows[place] + 1] - indptr[rows[place]]
-    out_indices = np.empty(out_ptr[-1], np.int64)
-    out_values = np.empty(out_ptr[-1], np.float32)
-    for place in range(len(rows)):
-        low = indptr[rows[place]]
-        for entry in range(out_ptr[place], out_ptr[place + 1]):
-            out_indices[entry] = indices[low + entry - out_ptr[place]]
-            out_values[entry] = values[low + entry - out_ptr[place]]
-    return out_ptr, out_indices, out_values
-
-
-@kernel(fastmath={"contract"})
-def _multiply(indptr: Int64, indices: Int64, values: Float32, weight: Float32) -> Float32:
-    out = np.zeros((len(indptr) - 1, weight.shape[1]), np.float32)
-    for row in range(len(indptr) - 1):
-        for entry in range(indptr[row], indptr[row + 1]):
-            value, column = values[entry], indices[entry]
-            for unit in range(weight.shape[1]):
-                out[row, unit] += value * weight[column, unit]
-    return out
-
-
-@kernel(fastmath={"contract"})
-def _gradient(
-    indptr: Int64, indices: Int64, values: Float32, grad: Float32, place_of_row: Int64
-) -> tuple[Int64, Float32]:
-    """Return the rows of the weight that the batch touches, and their gradients."""
-    touched = np.empty(len(indices), np.int64)
-    n_touched = 0
-    for column in indices:
-        if place_of_row[column] < 0:
-            place_of_row[column] = n_touched
-            touched[n_touched] = column
-            n_touched += 1
-    out = np.zeros((n_touched, grad.shape[1]), np.float32)
-    for row in range(len(indptr) - 1):
-        for entry in range(indptr[row], indptr[row + 1]):
-            value, place = values[entry], place_of_row[indices[entry]]
-            for unit in range(grad.shape[1]):
-                out[place, unit] += value * grad[row, unit]
-    for place in range(n_touched):
-        place_of_row[touched[place]] = -1
-    return touched[:n_touched], out
+        return [product], gradients
 
 
 # ---------------------------------------------------------------------- the optimiser
@@ -207,17 +140,15 @@ class SparseAwareAdam(AbstractContextManager["SparseAwareAdam"]):
     """
 
     def __init__(self, module: nn.Module, learning_rate: float, weight_decay: float = 0.0) -> None:
-        # Elsewhere than on the processor the gradient of a wide layer is dense, and so are its steps.
+        # Without kernels the gradient of a wide layer is dense, and so are its steps.
         layers = [
             layer
             for layer in module.modules()
-            if isinstance(layer, SparseLinear) and layer.weight.device.type == "cpu"
+            if isinstance(layer, SparseLinear) and layer.weight.requires_grad and has_kernels(layer.weight)
         ]
-        wide = {id(layer.weight) for layer in layers if layer.weight.requires_grad}
+        self._rows = [_Rows(layer, learning_rate, weight_decay) for layer in layers]
         self._weights = [weight for weight in module.parameters() if weight.requires_grad]
-        self._rows = [
-            _Rows(layer, learning_rate, weight_decay) for layer in layers if id(layer.weight) in wide
-        ]
+        wide = {id(layer.weight) for layer in layers}
         dense = [weight for weight in self._weights if id(weight) not in wide]
         self._dense = torch.optim.AdamW(
             dense,
@@ -267,69 +198,63 @@ class _Rows:
         values = layer.weight.detach().numpy()
         steps = np.zeros(len(values), np.int64)
         self._moments = _Moments(values, np.zeros_like(values), np.zeros_like(values), steps)
-        self._all_rows = np.arange(len(values))
-        self._seen = np.zeros(len(values), np.bool_)
+        self._n_uses = 0  # since the last step
         self._keep = 1 - learning_rate * weight_decay
         self._learning_rate = learning_rate
         self._steps = self._flushed_at = 0
-        # Step s moves a weight by sizes[s] · mean / sqrt(square): bias corrections and learning rate in one.
-        self._sizes: Float64 = np.zeros(1)
+        # Of the steps since the last flush. Step s moves a weight by size · mean / sqrt(square): the learning
+        # rate and the bias corrections in one.
+        self._sizes: Float64 = np.empty(0)
         self.hook = layer.register_forward_pre_hook(self._before_use)
 
     def _before_use(self, _: nn.Module, arguments: tuple[SparseRows]) -> None:
+        self._n_uses += 1
         self._catch_up(arguments[0].indices)
 
     def flush(self) -> None:
         """Apply the missing steps to every row."""
-        self._catch_up(self._all_rows)
-        self._flushed_at = self._steps
+        self._catch_up(np.arange(len(self._weight)))
+        self._flushed_at, self._sizes = self._steps, np.empty(0)
 
     def step(self) -> None:
-        grad = self._weight.grad
         self._steps += 1
-        if self._steps >= len(self._sizes):
-            self._sizes = _sizes_of_steps(2 * self._steps, self._learning_rate)
+        spread = np.sqrt(1 - _BETA2**self._steps)
+        size = self._learning_rate * spread / (1 - _BETA1**self._steps)
+        self._sizes = np.append(self._sizes, size)
+        grad, n_uses, self._n_uses = self._weight.grad, self._n_uses, 0
         if grad is None:
             return
-        # autograd drops the flag that the rows are distinct, and coalescing costs more than the step itself.
-        if not _distinct(grad._indices()[0].numpy(), self._seen):  # noqa: SLF001
+        if n_uses > 1:  # the rows of one use are distinct; coalescing costs more than the step itself
             grad = grad.coalesce()
         _move_rows(
             grad._indices()[0].numpy(),  # noqa: SLF001
             grad._values().numpy(),  # noqa: SLF001
             self._moments,
             self._steps,
-            np.float32(self._sizes[self._steps]),
-            np.float32(_EPSILON * np.sqrt(1 - _BETA2**self._steps)),
+            np.float32(size),
+            np.float32(_EPSILON * spread),
             np.float32(self._keep),
         )
 
     def _catch_up(self, rows: Int64) -> None:
-        if self._steps == self._flushed_at:
-            return
-        moves, keeps = _moves_put_off(self._flushed_at, self._steps, self._sizes, self._keep)
-        _bring_up(rows, self._moments, self._flushed_at, self._steps, moves, keeps)
-
-
-def _sizes_of_steps(n_steps: int, learning_rate: float) -> Float64:
-    steps = np.arange(1, n_steps + 1)
-    sizes: Float64 = learning_rate * np.sqrt(1 - _BETA2**steps) / (1 - _BETA1**steps)
-    return np.concatenate([[0.0], sizes])
+        if self._steps > self._flushed_at:
+            moves, keeps = _moves_put_off(self._sizes, self._keep)
+            _bring_up(rows, self._moments, self._flushed_at, self._steps, moves, keeps)
 
 
 @kernel
-def _moves_put_off(first: int, now: int, sizes: Float64, keep: float) -> tuple[Float64, Float64]:
-    """Sum up, for a row last moved at step s = first … now, the moves and the decay of the steps after it.
+def _moves_put_off(sizes: Float64, keep: float) -> tuple[Float64, Float64]:
+    """Sum up, for a row last moved s = 0, 1, … steps after the flush, the moves and the decay of later steps.
 
     Without gradients mean / sqrt(square) shrinks by the same factor each step. Counting back from now, each
-    sum follows from the one after it: moves[s - 1] = factor · (sizes[s] · keep^(now - s) + moves[s]).
+    sum follows from the one after it: moves[s] = factor · (sizes[s] · keep^(now - s - 1) + moves[s + 1]).
     """
     factor = np.sqrt(_BETA1 * _BETA1 / _BETA2)
-    moves = np.zeros(now - first + 1)
-    keeps = np.ones(now - first + 1)
-    for place in range(now - first, 0, -1):
-        moves[place - 1] = factor * (sizes[first + place] * keeps[place] + moves[place])
-        keeps[place - 1] = keeps[place] * keep
+    moves = np.zeros(len(sizes) + 1)
+    keeps = np.ones(len(sizes) + 1)
+    for step in range(len(sizes) - 1, -1, -1):
+        moves[step] = factor * (sizes[step] * keeps[step + 1] + moves[step + 1])
+        keeps[step] = keeps[step + 1] * keep
     return moves, keeps
 
 
@@ -354,18 +279,6 @@ def _bring_up(rows: Int64, moments: _Moments, first: int, now: int, moves: Float
             m[unit] *= fade1
             v[unit] *= fade2
         step_of_row[row] = now
-
-
-@kernel
-def _distinct(rows: Int64, seen: Bool) -> bool:
-    """Return whether all rows are distinct; ``seen`` is all False before and after."""
-    distinct = True
-    for row in rows:
-        distinct &= not seen[row]
-        seen[row] = True
-    for row in rows:
-        seen[row] = False
-    return distinct
 
 
 @kernel(fastmath={"contract"}, error_model="numpy")
