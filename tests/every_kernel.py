@@ -75,7 +75,9 @@ def tour(folder):
     levels.add(labelled.graph_ptr, own=(0, None), messages=(0, labelled.indptr, labelled.indices))
     out.append([values.tolist() for values in levels.take(np.arange(2)).pooled(1)])
     out.append([keys.tolist() for keys in content_keys(refine(labelled, 2).alphabet)])
-    out.append(refine(plain, 2, n_threads=2).colours.tolist())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TWINWL_NUM_THREADS", "2")
+        out.append(refine(plain, 2).colours.tolist())
     out.append(refine(plain, 1, initial="ring").colours.tolist())
     out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())
     out += large(long)

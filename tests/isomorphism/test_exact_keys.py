@@ -115,8 +115,10 @@ def test_keys_do_not_depend_on_the_batch_or_on_threads(monkeypatch):
     batch = tw.from_networkx(nx.graph_atlas_g()[:300])
     whole = exact_keys(batch)
     assert (np.concatenate([exact_keys(graph) for graph in batch]) == whole).all()
+    monkeypatch.setenv("TWINWL_NUM_THREADS", "3")
+    monkeypatch.setattr("twinwl.refinement.colours._STEPS_WORTH_A_THREAD", 10)
     monkeypatch.setattr(module, "_NODES_PER_BLOCK", 100)
-    assert (exact_keys(batch, n_threads=3) == whole).all()
+    assert (exact_keys(batch) == whole).all()
 
 
 def test_directions_and_numbers_of_nodes_are_part_of_the_key():

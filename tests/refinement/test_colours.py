@@ -132,19 +132,22 @@ def moved(graph, places):
 
 
 @pytest.mark.parametrize("hash_mask", [0, 0b11, (1 << 34) - 1])
-@pytest.mark.parametrize("packed_bits", [0, 126])
-def test_forced_collisions_do_not_merge_colours(hash_mask, packed_bits):
-    """With a hash of a few bits everything collides; comparing true signatures keeps colours apart."""
+@pytest.mark.parametrize("n_codes", [1, 2**50])
+def test_forced_collisions_do_not_merge_colours(hash_mask, n_codes):
+    """With a hash of a few bits everything collides; comparing true signatures keeps colours apart.
+
+    With many kinds of messages items are so wide that signatures of two of them are hashed already.
+    """
     batch = GraphBatch.from_networkx(nx.graph_atlas_g()[:300])
     messages = messages_of(batch, None, 1)
     expected = refine(batch, 3).colours
     colours, stride = expected[0].copy(), 1
     for h in range(3):
-        table = RoundTable(stride, 1, packed_bits=packed_bits, hash_mask=hash_mask)
+        table = RoundTable(stride, n_codes, hash_mask=hash_mask)
         after = np.empty_like(colours)
         colour_round(messages, colours, table, after, insert=True)
         np.testing.assert_array_equal(after, expected[h + 1])
-        frozen = RoundTable(stride, 1, table.finished(), packed_bits=packed_bits, hash_mask=hash_mask)
+        frozen = RoundTable(stride, n_codes, table.finished(), hash_mask=hash_mask)
         again = np.empty_like(colours)
         colour_round(messages, colours, frozen, again, insert=False)
         np.testing.assert_array_equal(again, after)
@@ -179,19 +182,21 @@ def test_many_edge_labels_need_wide_items():
 
 def test_threads_and_blocks_do_not_change_the_result(monkeypatch):
     batch = GraphBatch.from_networkx(nx.graph_atlas_g())
-    expected = refine(batch, 4, n_threads=1)
+    monkeypatch.setenv("TWINWL_NUM_THREADS", "1")
+    expected = refine(batch, 4)
+    known = refine(batch[::7], 4).alphabet
+    alone = [refine(batch, 4, alphabet=known, extend=extend) for extend in (False, True)]
+    monkeypatch.setenv("TWINWL_NUM_THREADS", "3")
     monkeypatch.setattr("twinwl.refinement.colours._STEPS_WORTH_A_THREAD", 10)
     monkeypatch.setattr("twinwl.refinement.colours._NODES_PER_BLOCK", 97)
-    several = refine(batch, 4, n_threads=3)
+    several = refine(batch, 4)
     np.testing.assert_array_equal(several.colours, expected.colours)
     for one, other in zip(several.alphabet.rounds, expected.alphabet.rounds, strict=True):
         np.testing.assert_array_equal(one.sig_ptr, other.sig_ptr)
         np.testing.assert_array_equal(one.sig_items, other.sig_items)
-    known = refine(batch[::7], 4, n_threads=1).alphabet
-    for extend in (False, True):
-        alone = refine(batch, 4, alphabet=known, extend=extend, n_threads=1)
-        together = refine(batch, 4, alphabet=known, extend=extend, n_threads=3)
-        np.testing.assert_array_equal(together.colours, alone.colours)
+    for extend, by_one in zip((False, True), alone, strict=True):
+        together = refine(batch, 4, alphabet=known, extend=extend)
+        np.testing.assert_array_equal(together.colours, by_one.colours)
 
 
 @given(batches(), st.booleans())
@@ -206,7 +211,7 @@ def test_threads_agree_where_signatures_are_hashed(batch, edge_labels):
     expected = np.empty_like(colours)
     alone.pass_labels(messages, colours, 0, batch.n_nodes, expected, insert=True)
     cut = batch.n_nodes // 2
-    first = RoundTable(1, messages.n_codes, packed_bits=0, hash_mask=1)
+    first = RoundTable(1, 2**50, hash_mask=1)  # items so wide that two of them are hashed
     second = first.apart()
     after = np.empty_like(colours)
     for table, low, high in ((first, 0, cut), (second, cut, batch.n_nodes)):

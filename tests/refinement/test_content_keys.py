@@ -80,11 +80,11 @@ def test_labels_of_different_kinds_have_different_keys():
     assert len(set(keys_of_nodes(batch, 0)[0])) == len(labels)
 
 
-@given(batch=any_batches, n_threads=st.sampled_from([1, 2]))
-def test_keys_of_nodes_are_the_content_keys_of_their_colours(batch, n_threads):
+@given(any_batches)
+def test_keys_of_nodes_are_the_content_keys_of_their_colours(batch):
     colouring = refine(batch, 3, edge_labels=True)
     by_colour = content_keys(colouring.alphabet)
-    for h, keys in enumerate(islice(node_keys(batch, n_threads), 4)):
+    for h, keys in enumerate(islice(node_keys(batch), 4)):
         np.testing.assert_array_equal(keys, by_colour[h][colouring.colours[h]])
 
 

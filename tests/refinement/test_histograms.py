@@ -16,12 +16,12 @@ from twinwl.refinement.colours import refine
 from twinwl.refinement.histograms import colour_histograms
 
 
-def rows(batch, n_iter, *, weigh_by_size, n_threads=1):
+def rows(batch, n_iter, *, weigh_by_size):
     """Return one {(h, colour): sum} per graph, and check the CSR arrays on the way."""
     colouring = refine(batch, n_iter)
     n_colours = colouring.alphabet.n_colours
     data, indices, indptr = colour_histograms(
-        batch, colouring.colours, n_colours, weigh_by_size=weigh_by_size, n_threads=n_threads
+        batch, colouring.colours, n_colours, weigh_by_size=weigh_by_size
     )
     assert len(data) == len(indices) == indptr[-1]
     name_of = [(h, colour) for h, count in enumerate(n_colours) for colour in range(count)]
@@ -51,9 +51,9 @@ def test_blocks_and_threads_leave_no_trace(monkeypatch, weigh_by_size):
     monkeypatch.setattr(histograms, "_NODES_PER_BLOCK", 20)
     assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
     monkeypatch.setattr(histograms, "LARGE", 100)
-    assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
-    assert rows(batch, 3, weigh_by_size=weigh_by_size, n_threads=3) == expected
-    assert rows(batch, 3, weigh_by_size=weigh_by_size, n_threads=1) == expected
+    for n_threads in ("3", "1"):
+        monkeypatch.setenv("TWINWL_NUM_THREADS", n_threads)
+        assert rows(batch, 3, weigh_by_size=weigh_by_size) == expected
 
 
 def test_a_graph_with_many_colours_is_sorted_too():
@@ -76,11 +76,12 @@ def test_unseen_nodes_are_left_out():
     assert (data.tolist(), indices.tolist(), indptr.tolist()) == ([1.0], [0], [0, 1, 1])
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("n_threads", ["1", "3"])
 def test_graphs_around_a_large_one_keep_their_rows(monkeypatch, n_threads):
     graphs = [nx.path_graph(5), nx.cycle_graph(80), nx.star_graph(4), nx.gnm_random_graph(90, 200, seed=0)]
     batch = GraphBatch.from_networkx([*graphs, nx.path_graph(70), nx.path_graph(3)])
     expected = rows(batch, 3, weigh_by_size=True)
     for module in (histograms, identities):
         monkeypatch.setattr(module, "LARGE", 75)
-    assert rows(batch, 3, weigh_by_size=True, n_threads=n_threads) == expected
+    monkeypatch.setenv("TWINWL_NUM_THREADS", n_threads)
+    assert rows(batch, 3, weigh_by_size=True) == expected

@@ -54,7 +54,7 @@ from twinwl.baselines.gnn import (
 )
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism.inner_colours import hear_pairs, pair_sides
+from twinwl.isomorphism.inner_colours import hear_pairs
 from twinwl.models.base import Constraints
 from twinwl.neural.estimator import with_parameters
 from twinwl.neural.quotient import check_memory
@@ -653,7 +653,7 @@ def _refined(pair_ptr: Int64, sizes: Int64, colours: Int32) -> Int32:
     keys = np.empty((2, len(colours)), np.uint64)
     run_ranges(
         lambda low, high: _write_keys(low, high, pair_ptr, sizes, colours, keys),
-        balanced_ranges(pointer(sizes**3), None),
+        balanced_ranges(pointer(sizes**3)),
     )
     order = np.lexsort(keys)
     changes = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
@@ -668,8 +668,7 @@ def _write_keys(low: int, high: int, pair_ptr: Int64, sizes: Int64, colours: Int
         n, first, last = sizes[graph], pair_ptr[graph], pair_ptr[graph + 1]
         a = colours[first:last].astype(np.uint64).reshape(n, n)
         b = np.zeros_like(a)
-        new_a, new_b = np.empty_like(a), np.empty_like(b)
-        hear_pairs(0, n, a, b, pair_sides(a, b), new_a, new_b)
+        new_a, new_b = hear_pairs(a, b)
         keys[0, first:last] = new_a.ravel()
         keys[1, first:last] = new_b.ravel()
 

@@ -166,7 +166,7 @@ def _dense(ranks: list[int], tokens: list[bytes]) -> tuple[list[bytes], list[int
     return [tokens[rank] for rank in present], [place[rank] for rank in ranks]
 
 
-def exact_keys(batch: GraphBatch, n_threads: int | None = None) -> UInt64:
+def exact_keys(batch: GraphBatch) -> UInt64:
     """Return a key for each graph, shape (n_graphs, 2); equal exactly for isomorphic graphs.
 
     Directions and labels of nodes and edges count. Keys are the same in every process and on every machine.
@@ -179,7 +179,7 @@ def exact_keys(batch: GraphBatch, n_threads: int | None = None) -> UInt64:
     >>> bool((keys[0] == keys[2]).all()), bool((keys[0] == keys[1]).all())
     (True, False)
     """
-    parts = [_keys_of_block(block, n_threads) for block in _blocks(batch)]
+    parts = [_keys_of_block(block) for block in _blocks(batch)]
     return np.concatenate(parts) if parts else np.empty((0, 2), np.uint64)
 
 
@@ -200,8 +200,8 @@ def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
         yield with_own_labels(batch[low:high])
 
 
-def _keys_of_block(batch: GraphBatch, n_threads: int | None) -> UInt64:
-    classes, graph_ptr = stable_classes(batch, n_threads), batch.graph_ptr
+def _keys_of_block(batch: GraphBatch) -> UInt64:
+    classes, graph_ptr = stable_classes(batch), batch.graph_ptr
     out = np.zeros((len(batch), 3), np.uint64)
 
     def identify(first: int, last: int) -> int:
@@ -209,15 +209,15 @@ def _keys_of_block(batch: GraphBatch, n_threads: int | None) -> UInt64:
         return int(_identify(first, last, graph_ptr, room, out))
 
     work = classes.messages.indptr[graph_ptr] + graph_ptr
-    run_ranges(identify, balanced_ranges(work, n_threads), n_threads)
+    run_ranges(identify, balanced_ranges(work))
     keys = out[:, :2].copy()
     left = np.flatnonzero(out[:, 2] == 0)
     if len(left):
-        keys[left] = _keys_by_components(batch[left], n_threads)
+        keys[left] = _keys_by_components(batch[left])
     return keys
 
 
-def _keys_by_components(batch: GraphBatch, n_threads: int | None) -> UInt64:
+def _keys_by_components(batch: GraphBatch) -> UInt64:
     """Return keys of graphs that the kernels gave up: of their components, where there are several."""
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  (slow to load, rarely needed)
 
@@ -235,9 +235,7 @@ def _keys_by_components(batch: GraphBatch, n_threads: int | None) -> UInt64:
         out[graph] = np.frombuffer(blake2b(form, digest_size=16, person=b"twl2 form").digest(), "<u8")
     if several.any():
         hops = int(batch.nodes_per_graph.max())
-        keys = exact_keys(
-            rooted_subgraphs(batch, hops, roots[several[graph_of_root]]).as_batch(batch), n_threads
-        )
+        keys = exact_keys(rooted_subgraphs(batch, hops, roots[several[graph_of_root]]).as_batch(batch))
         folds = np.empty((int(several.sum()), 2), np.uint64)
         fold_keys(pointer(n_components[several]), keys, np.full_like(keys, _COMPONENT), folds)
         out[several] = folds
@@ -253,8 +251,9 @@ def _identify(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UI
             return graph
         low, high = graph_ptr[graph], graph_ptr[graph + 1]
         steps += indptr[high] - indptr[low] + high - low
-        if class_to_split(low, high, classes) >= 0:
-            steps += _individualised(low, high, classes, out[graph])
+        cell = class_to_split(low, high, classes)
+        if cell >= 0:
+            steps += _individualised(low, high, cell, classes, out[graph])
         else:
             _digest(low, high, classes, out[graph])
     return last
@@ -275,7 +274,7 @@ def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
 
 
 @kernel
-def _individualised(low: int, high: int, classes: Classes, out: UInt64) -> int:
+def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt64) -> int:
     """Write the key of a graph that its stable colours leave open, if it has one; return the steps taken."""
     words, marks, indptr = classes.words, classes.marks, classes.messages.indptr
     n = high - low
@@ -289,7 +288,6 @@ def _individualised(low: int, high: int, classes: Classes, out: UInt64) -> int:
     cell_at = np.empty(_DEEPEST, np.int64)
     depth = 0
     n_paths = np.int64(0)
-    cell = class_to_split(low, high, classes)
     while cell >= 0:
         if depth == _DEEPEST:
             return cost * depth
@@ -302,19 +300,14 @@ def _individualised(low: int, high: int, classes: Classes, out: UInt64) -> int:
         return cost * depth
     sign_all(low, high, classes)
     _digest(low, high, classes, out)
-    signatures = words[low:high, SIGNATURE:].copy()
+    # Every other choice must lead to the same key. The last choices come first: they change least.
     for level in range(depth - 1, -1, -1):
         begin = cell_at[level] - low
-        cell_nodes = marks_at[level, begin:, NODE][: marks_at[level, begin, LENGTH]]
-        orbit = np.arange(n)
-        for node in cell_nodes[1:]:
-            if _orbit_of(node - low, orbit) == _orbit_of(cell_nodes[0] - low, orbit):
-                continue
+        for place in range(begin + 1, begin + marks_at[level, begin, LENGTH]):
             words[low:high], marks[low:high] = words_at[level], marks_at[level]
-            if not _leads_to(out, node, level, depth, low, high, classes):
+            if not _leads_to(out, marks[low + place, NODE], level, depth, low, high, classes):
                 out[2] = 0
                 return cost * n_paths
-            _unite(low, signatures, cell_nodes, classes, orbit)
     return cost * n_paths
 
 
@@ -331,31 +324,6 @@ def _leads_to(key: UInt64, node: int, level: int, depth: int, low: int, high: in
     found = np.empty(3, np.uint64)
     _digest(low, high, classes, found)
     return found[0] == key[0] and found[1] == key[1]
-
-
-@kernel
-def _unite(low: int, signatures: UInt64, cell: Int32, classes: Classes, orbit: Int64) -> None:
-    """Unite the orbits of the nodes of a cell that an automorphism maps onto each other.
-
-    Two choices of nodes gave the same key, so an automorphism maps nodes with equal signatures onto each
-    other where they are alone in their class. ``signatures`` are those of the first choice.
-    """
-    words, marks = classes.words, classes.marks
-    for there in cell:
-        if marks[marks[there, CLASS], LENGTH] > 1:
-            continue
-        a, b = words[there, SIGNATURE], words[there, SIGNATURE + 1]
-        for here in cell:
-            if signatures[here - low, 0] == a and signatures[here - low, 1] == b:
-                orbit[_orbit_of(here - low, orbit)] = _orbit_of(there - low, orbit)
-                break
-
-
-@kernel
-def _orbit_of(place: int, orbit: Int64) -> int:
-    while orbit[place] != place:
-        place = orbit[place]
-    return place
 
 
 # Whether stable colours determine a graph, and which class to look into where they do not.
@@ -400,7 +368,8 @@ def class_to_split(low: int, high: int, classes: Classes) -> int:
         if notes[leaf - low, _DEGREE] != 1 or notes[leaf - low, _INNER] != _ALIKE:
             continue
         stem = notes[leaf - low, _PARTNERS]
-        if _relation(leaf, stem, low, classes) != _SINGLES_ONE_OUT:
+        _hear(marks[leaf, NODE], leaf, low, classes)
+        if _judged(leaf, stem, low, classes) != _SINGLES_ONE_OUT:
             continue
         notes[leaf - low, _DEGREE] = 0
         notes[stem - low, _DEGREE] -= 1
@@ -416,8 +385,6 @@ def _note_relations(low: int, high: int, classes: Classes) -> None:
     """Note with how many classes, and with which, each class has relations that differ from node to node."""
     marks, notes = classes.marks, classes.notes
     indptr, indices, _, _ = classes.messages
-    for place in range(high - low):
-        notes[place, _HEARD_BY] = notes[place, _LAST] = -1
     begin = low
     while begin < high:
         place = begin - low
@@ -444,6 +411,9 @@ def _hear(node: int, begin: int, low: int, classes: Classes) -> None:
     """Count what a node, the first of its class, hears from each class of several nodes."""
     marks, notes = classes.marks, classes.notes
     indptr, indices, codes, _ = classes.messages
+    for message in range(indptr[node], indptr[node + 1]):
+        notes[indices[message] - low, _LAST] = -1
+        notes[marks[indices[message], CLASS] - low, _HEARD_BY] = -1
     for message in range(indptr[node], indptr[node + 1]):
         other = marks[indices[message], CLASS]
         if marks[other, LENGTH] == 1:
@@ -483,18 +453,6 @@ def _judged(begin: int, other: int, low: int, classes: Classes) -> int:
     if heard == n and of_first in (1, n - 1):
         return _SINGLES_ONE_OUT
     return _OTHER
-
-
-@kernel
-def _relation(begin: int, other: int, low: int, classes: Classes) -> int:
-    """Tell what a node of one class knows about another class that it hears."""
-    indptr, indices, _, _ = classes.messages
-    node = classes.marks[begin, NODE]
-    for message in range(indptr[node], indptr[node + 1]):  # clear what was noted when it heard them before
-        classes.notes[indices[message] - low, _LAST] = -1
-        classes.notes[classes.marks[indices[message], CLASS] - low, _HEARD_BY] = -1
-    _hear(node, begin, low, classes)
-    return _judged(begin, other, low, classes)
 
 
 @kernel

@@ -246,11 +246,11 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
         return place + 1
 
     # A user's function may not be fit for threads, and would gain nothing from them.
-    n_threads = None if all(readout.is_known for readout in readouts) else 1
+    on_threads = all(readout.is_known for readout in readouts)
     work = np.cumsum(
         [0, *(int((batch.nodes_per_graph[chosen] * (rounds[chosen] + 1)).sum()) for chosen in blocks)]
     )
-    run_ranges(fill, balanced_ranges(work, n_threads), n_threads)
+    run_ranges(fill, balanced_ranges(work) if on_threads else [(0, len(blocks))])
     return out
 
 

@@ -12,15 +12,24 @@ from typing import TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import MARKED_WL, Constraint, Int32, Int64, UInt64, Values, checked, one_of
-from twinwl.compilation import kernel
+from twinwl.arguments import (
+    MARKED_WL,
+    Constraint,
+    Int32,
+    Int64,
+    UInt64,
+    Values,
+    checked,
+    graph_of_node,
+    one_of,
+)
 from twinwl.errors import LabelError, TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import label_token, normalise_label
 from twinwl.isomorphism import READOUTS, Readout, marked
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.rooted import Groups, Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
-from twinwl.refinement.content_keys import KeyedMessages, absorbed, digest_keys, hexadecimal, row_keys
+from twinwl.refinement.content_keys import absorbed_rows, digest_keys, hexadecimal, row_keys
 
 ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
 ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"
@@ -35,7 +44,8 @@ def edges(block: RootedBlock) -> Int64 | UInt64:
     """Return the number of nodes and of edges; with edge labels, of edges of each label, as a key."""
     graphs, messages = block.graphs, block.messages
     if graphs.edge_labels is not None:
-        return _edge_keys(graphs.graph_ptr, messages)
+        sums = _sums(messages.code_keys[messages.codes], messages.indptr[graphs.graph_ptr])
+        return absorbed_rows(sums, _size_keys(block))
     n_arcs = np.diff(graphs.indptr[graphs.graph_ptr])
     n_edges = n_arcs if graphs.directed else n_arcs // 2
     return np.column_stack([block.sizes.astype(np.int64), n_edges])
@@ -46,50 +56,26 @@ def degrees(block: RootedBlock) -> UInt64:
 
     Degrees are counted apart by edge label, and by direction where directed.
     """
-    graphs, messages = block.graphs, block.messages
-    return _degree_keys(graphs.graph_ptr, messages, block.label_keys)
+    ptr, _, messages, label_keys = block.as_subgraphs()
+    codes = messages.codes if len(messages.codes) else np.zeros(len(messages.indices), np.int32)
+    nodes = absorbed_rows(_sums(messages.code_keys[codes], messages.indptr), label_keys)
+    return absorbed_rows(_sums(nodes, ptr), _size_keys(block))
 
 
-@kernel
-def _edge_keys(subgraph_ptr: Int64, messages: KeyedMessages) -> UInt64:
-    out = np.empty((len(subgraph_ptr) - 1, 2), np.uint64)
-    for index in range(len(out)):
-        first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
-        a, b = _sum_of_codes(first, last, messages)
-        out[index, 0], out[index, 1] = absorbed(a, b, np.uint64(last - first), np.uint64(0))
-    return out
+def _sums(keys: UInt64, ptr: Int64) -> UInt64:
+    """Return the sum of each run of keys: a multiset in two words. Both sum and difference wrap around."""
+    totals = np.zeros((len(keys) + 1, 2), np.uint64)
+    np.cumsum(keys, axis=0, out=totals[1:])
+    return np.diff(totals[ptr], axis=0)
 
 
-@kernel
-def _degree_keys(subgraph_ptr: Int64, messages: KeyedMessages, label_keys: UInt64) -> UInt64:
-    out = np.empty((len(subgraph_ptr) - 1, 2), np.uint64)
-    for index in range(len(out)):
-        first, last = subgraph_ptr[index], subgraph_ptr[index + 1]
-        total_a, total_b = np.uint64(0), np.uint64(0)
-        for node in range(first, last):
-            a, b = _sum_of_codes(node, node + 1, messages)
-            a, b = absorbed(a, b, label_keys[node, 0], label_keys[node, 1])
-            total_a += a
-            total_b += b
-        out[index, 0], out[index, 1] = absorbed(total_a, total_b, np.uint64(last - first), np.uint64(0))
-    return out
-
-
-@kernel
-def _sum_of_codes(first: int, last: int, messages: KeyedMessages) -> tuple[np.uint64, np.uint64]:
-    """Return the sum of the keys of what nodes ``first..last`` hear: a multiset in two words."""
-    indptr, _, codes, code_keys = messages
-    a, b = np.uint64(0), np.uint64(0)
-    for message in range(indptr[first], indptr[last]):
-        code = codes[message] if len(codes) else 0
-        a += code_keys[code, 0]
-        b += code_keys[code, 1]
-    return a, b
+def _size_keys(block: RootedBlock) -> UInt64:
+    return np.column_stack([block.sizes, np.zeros(len(block), np.int32)]).astype(np.uint64)
 
 
 def canonical(block: RootedBlock) -> Values:
     """Return the certificate of each rooted subgraph: the exact readout."""
-    return _objects(certificates(block.graphs, range(len(block)), block.root))
+    return _objects(certificates(block.graphs, range(len(block)), block.cut.root))
 
 
 def _function(value: object) -> object:
@@ -168,9 +154,7 @@ class RoundReader:
         self._groups = Groups()
         self._group_values: list[Values] = []
 
-    def read(
-        self, size_of_node: Int32, h: int | None = None, nodes: Int64 | None = None
-    ) -> tuple[Values, ...]:
+    def read(self, size_of_node: Int32, h: int | None = None) -> tuple[Values, ...]:
         """Return the values of each readout in round h, by default the next one.
 
         Parameters
@@ -179,8 +163,6 @@ class RoundReader:
             Rooted sizes of that round.
         h
             Any round, whether it comes before or after the last one.
-        nodes : array of int64, optional
-            All nodes of some colours: the values of others are not up to date. By default all.
 
         Returns
         -------
@@ -191,8 +173,6 @@ class RoundReader:
             return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
         self._round = self._round + 1 if h is None else h
         grown = np.flatnonzero(size_of_node != self._sizes)
-        if nodes is not None:
-            grown = np.intersect1d(grown, nodes, assume_unique=True)
         sizes = size_of_node[grown]
         check_cost([readout.name for readout in self._readouts], sizes)
         blocks = [self._read_block(block) for block in self._source.blocks(grown, self._round, sizes)]
@@ -202,8 +182,7 @@ class RoundReader:
                 old[grown] = new
             fresh = held
         self._held = fresh or self._held or (np.empty((0, 1), np.int64),) * len(self._readouts)
-        self._sizes = self._sizes.copy()
-        self._sizes[grown] = sizes
+        self._sizes = size_of_node
         return self._held
 
     def _read_block(self, block: RootedBlock) -> list[Values]:
@@ -340,5 +319,5 @@ def _complaint(value: object) -> str:
 
 def _whereabouts(batch: GraphBatch, node: int) -> tuple[int, int]:
     """Return the graph that holds a node of the batch, and the node's number there."""
-    graph = int(np.searchsorted(batch.graph_ptr, node, side="right")) - 1
+    graph = graph_of_node(batch.graph_ptr, node)
     return graph, int(node - batch.graph_ptr[graph])

@@ -96,6 +96,7 @@ class Subgraphs(NamedTuple):
     label_keys: UInt64
 
 
+@dataclass(eq=False)
 class Neighbourhoods:
     """Hands out the rooted subgraphs of a batch, in blocks of bounded memory.
 
@@ -105,8 +106,7 @@ class Neighbourhoods:
         The graphs; edge labels take part where there are any.
     """
 
-    def __init__(self, batch: GraphBatch) -> None:
-        self.batch = batch
+    batch: GraphBatch
 
     @cached_property
     def label_keys(self) -> UInt64:
@@ -137,6 +137,7 @@ class Neighbourhoods:
                 yield RootedBlock(self, roots[low:high], hops, size_of_root[low:high])
 
 
+@dataclass(eq=False)
 class RootedBlock:
     """Some rooted subgraphs of one depth; they are cut out when a readout first looks inside.
 
@@ -148,11 +149,10 @@ class RootedBlock:
         Rooted sizes.
     """
 
-    def __init__(self, source: Neighbourhoods, roots: Int64, hops: int, sizes: Int32) -> None:
-        self.source = source
-        self.roots = roots
-        self.hops = hops
-        self.sizes = sizes
+    source: Neighbourhoods
+    roots: Int64
+    hops: int
+    sizes: Int32
 
     def __len__(self) -> int:
         return len(self.roots)
@@ -166,11 +166,6 @@ class RootedBlock:
         """The subgraphs as one CSR structure."""
         return rooted_subgraphs(self.source.batch, self.hops, self.roots)
 
-    @property
-    def root(self) -> Int32:
-        """Place of each root among the nodes of ``graphs``, shape (n_roots,)."""
-        return self.cut.root
-
     @cached_property
     def graphs(self) -> GraphBatch:
         """The subgraphs as a batch, one graph per root."""
@@ -179,8 +174,9 @@ class RootedBlock:
     @cached_property
     def messages(self) -> KeyedMessages:
         """Who hears from whom inside the subgraphs."""
-        messages = messages_of(self.graphs, self.graphs.edge_labels, max(1, len(self.graphs.edge_vocabulary)))
-        return KeyedMessages(messages.indptr, messages.indices, messages.codes, self.source.code_keys)
+        graphs = self.graphs
+        messages = messages_of(graphs, graphs.edge_labels, max(1, len(graphs.edge_vocabulary)))
+        return KeyedMessages(*messages[:3], self.source.code_keys)
 
     @property
     def label_keys(self) -> UInt64:
@@ -189,7 +185,7 @@ class RootedBlock:
 
     def as_subgraphs(self) -> Subgraphs:
         """Return the subgraphs as kernels take them."""
-        return Subgraphs(self.graphs.graph_ptr, self.root, self.messages, self.label_keys)
+        return Subgraphs(self.cut.subgraph_ptr, self.cut.root, self.messages, self.label_keys)
 
     def subgraphs(self) -> Iterator[RootedSubgraph]:
         """Yield the subgraphs one by one, as a user's function wants them."""
@@ -241,19 +237,9 @@ class Groups:
         """Return the group of each rooted subgraph of a block, shape (n_roots,)."""
         graphs = block.graphs
         labels = 2 * graphs.node_labels
-        labels[block.root] += 1  # the root is marked by a label of its own
+        labels[block.cut.root] += 1  # the root is marked by a label of its own
         vocabulary = tuple((label, is_root) for label in graphs.node_vocabulary for is_root in (False, True))
-        marked = GraphBatch.unchecked(
-            indptr=graphs.indptr,
-            indices=graphs.indices,
-            graph_ptr=graphs.graph_ptr,
-            node_labels=labels,
-            node_vocabulary=vocabulary,
-            edge_labels=graphs.edge_labels,
-            edge_vocabulary=graphs.edge_vocabulary,
-            node_features=None,
-            directed=graphs.directed,
-        )
+        marked = graphs.changed(node_labels=labels, node_vocabulary=vocabulary)
         return number_keys(exact_keys(marked), self._number_of_key)
 
 

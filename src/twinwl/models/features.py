@@ -53,10 +53,11 @@ from twinwl.isomorphism.readouts import (
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
 from twinwl.models.base import Constraints, GraphEstimator, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
-from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, refine
+from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, colour_round, refine
 from twinwl.refinement.content_keys import hexadecimal
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
+from twinwl.refinement.round_kernels import Messages
 
 LARGEST_EXAMPLE = 64  # nodes: what is larger cannot be read in a picture
 _DIGITS_SHOWN = 16
@@ -495,7 +496,6 @@ def stwin_features(
     readout: ReadoutChoice = "size",
     space: FeatureSpace | None = None,
     extend: bool = False,
-    n_threads: int | None = None,
 ) -> Encoding:
     """Encode graphs as sparse rows, columns ordered by round, then colour.
 
@@ -516,8 +516,6 @@ def stwin_features(
         Encode in this space, which then decides all of the above; what it lacks is left out.
     extend
         Give what the space lacks columns of its own instead, behind those of its round, in a new space.
-    n_threads
-        Threads for the parts that can use them. The result does not depend on it.
 
     >>> from twinwl import GraphBatch
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
@@ -538,11 +536,10 @@ def stwin_features(
         initial=initial,
         alphabet=None if space is None else space.alphabet,
         extend=extend,
-        n_threads=n_threads,
     )
     columns, twins, values, examples = colouring.colours, None, None, None
     if kind == "joint":
-        sizes = second = rooted_sizes(batch, colouring.n_iter, n_threads)
+        sizes = second = rooted_sizes(batch, colouring.n_iter)
         known, insert = None if space is None else space.twins, space is None or extend
         if readouts:
             seen = visible_to_readouts(batch, colouring.alphabet)
@@ -557,7 +554,7 @@ def stwin_features(
     if grown is None or extend:
         grown = FeatureSpace(kind, colouring.alphabet, twins, readouts, values, examples)
     data, indices, indptr = colour_histograms(
-        batch, columns, grown.columns_per_round, weigh_by_size=kind == "size", n_threads=n_threads
+        batch, columns, grown.columns_per_round, weigh_by_size=kind == "size"
     )
     return Encoding(_csr(data, indices, indptr, (len(batch), grown.n_columns)), grown, columns)
 
@@ -624,9 +621,12 @@ def pair_with_values(
     """
     out = np.empty(colours.shape, np.int32)
     rounds = []
+    # A pair is the signature of a node that receives a single item, its value.
+    n = len(colours[0])
+    messages = Messages(np.arange(n + 1), np.arange(n, 2 * n, dtype=np.int32), np.empty(0, np.int32), 1)
     for h, (colour, value) in enumerate(zip(colours, values)):
         table = RoundTable(STRIDE, 1, None if known is None else known[h])
-        table.pair(np.where(value < 0, np.int32(-1), colour), value, out[h], insert=insert)
+        colour_round(messages, np.concatenate([colour, value]), table, out[h], insert=insert)
         pairs = table.finished() if known is None or insert else known[h]
         if known is None:
             pairs, rank = _in_order(pairs)

@@ -106,9 +106,7 @@ class Similarity:
         dense = lists[:, frequent].T.toarray()
         self._columns = _Columns(lists.indptr, lists.indices, lists.data, dense_place, dense)
 
-    def sums(
-        self, left: sparse.csr_matrix, out: Float64 | None = None, n_threads: int | None = None
-    ) -> Float64:
+    def sums(self, left: sparse.csr_matrix, out: Float64 | None = None) -> Float64:
         """Return the sums over columns, of all pairs of rows, added to ``out`` where given.
 
         ``left @ right.T`` for ``"linear"``, else ``sum_c min(left[i, c], right[j, c])``.
@@ -128,7 +126,7 @@ class Similarity:
         def add(low: int, high: int) -> None:
             _add_rows(minima, low, high, rows, right, out)
 
-        run_ranges(add, balanced_ranges(self._work(left), n_threads), n_threads)
+        run_ranges(add, balanced_ranges(self._work(left)))
         return out
 
     def _work(self, left: sparse.csr_matrix) -> Int64:
@@ -375,7 +373,7 @@ class NearGraphs:
             found.append(out.at(np.arange(n_found)))
             return int(reached)
 
-        run_ranges(search, balanced_ranges(_work(rows, firsts, lists), None))
+        run_ranges(search, balanced_ranges(_work(rows, firsts, lists)))
         found.append(NearPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)))
         together = NearPairs(*map(np.concatenate, zip(*found)))
         return together.at(np.lexsort((together.graph, together.query)))

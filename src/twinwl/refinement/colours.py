@@ -31,7 +31,6 @@ from twinwl.refinement.round_kernels import (
     Table,
     enter_all,
     look_up,
-    pair_keys,
     pass_labels,
     translate,
 )
@@ -148,7 +147,6 @@ def refine(
     initial: str = "label",
     alphabet: Alphabet | None = None,
     extend: bool = False,
-    n_threads: int | None = None,
 ) -> Colouring:
     """Run rounds of 1-WL on all graphs of a batch, with one alphabet.
 
@@ -169,8 +167,6 @@ def refine(
     extend
         Give signatures that are not in the alphabet new colours instead, in a new alphabet; the given one is
         not changed.
-    n_threads
-        Number of threads; None uses all cores. The result does not depend on it.
 
     >>> from twinwl import GraphBatch
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
@@ -197,7 +193,7 @@ def refine(
     first, labels = _initial_colours(batch, alphabet, insert=insert)
     messages, edge_vocabulary = _edge_messages(batch, alphabet, insert=insert)
     rows, rounds, n_colours = [first], list[Round](), len(labels)
-    tables = _later_rounds(messages, first, n_colours, alphabet.rounds, insert=insert, n_threads=n_threads)
+    tables = _later_rounds(messages, first, n_colours, alphabet.rounds, insert=insert)
     while n_iter is None or len(rounds) < n_iter:
         colours, table = next(tables)
         # A round only ever splits colours, so as many colours as before means the same partition.
@@ -226,7 +222,7 @@ def colour_rounds(batch: GraphBatch) -> Iterator[Int32]:
     messages, _ = _edge_messages(batch, alphabet, insert=True)
     n_colours = len(labels)
     yield colours
-    for row, table in _later_rounds(messages, colours, n_colours, (), insert=True, n_threads=None):
+    for row, table in _later_rounds(messages, colours, n_colours, (), insert=True):
         if table.n_colours == n_colours:
             yield from repeat(row)
         yield row
@@ -234,36 +230,18 @@ def colour_rounds(batch: GraphBatch) -> Iterator[Int32]:
 
 
 def _later_rounds(
-    messages: Messages,
-    colours: Int32,
-    n_colours: int,
-    known: tuple[Round, ...],
-    *,
-    insert: bool,
-    n_threads: int | None,
+    messages: Messages, colours: Int32, n_colours: int, known: tuple[Round, ...], *, insert: bool
 ) -> Iterator[tuple[Int32, RoundTable]]:
-    """Yield the colours of round 1, 2, … and the table of their signatures, which the next round reuses."""
-    table = RoundTable(n_colours, messages.n_codes)
+    """Yield the colours of round 1, 2, … and the table of their signatures."""
     for h in count():
-        if known:
-            table = RoundTable(n_colours, messages.n_codes, known[h])
-        else:
-            table.start_over(n_colours)
+        table = RoundTable(n_colours, messages.n_codes, known[h] if known else None)
         before, colours = colours, np.empty_like(colours)
-        colour_round(messages, before, table, colours, insert=insert, n_threads=n_threads)
+        colour_round(messages, before, table, colours, insert=insert)
         yield colours, table
         n_colours = table.n_colours
 
 
-def colour_round(
-    messages: Messages,
-    before: Int32,
-    table: RoundTable,
-    after: Int32,
-    *,
-    insert: bool,
-    n_threads: int | None = None,
-) -> None:
+def colour_round(messages: Messages, before: Int32, table: RoundTable, after: Int32, *, insert: bool) -> None:
     """Write the colours after one more round; new signatures are added to the table if ``insert`` is set.
 
     Parameters
@@ -271,24 +249,22 @@ def colour_round(
     messages
         Senders and receivers.
     before, after : arrays of int32, shape (n_nodes,)
-        Colours of the previous round (in) and of this one (out).
+        Colours of the previous round (in) and of this one (out). Senders that receive nothing themselves may
+        stand behind the receivers in ``before``.
     table
         The signatures known so far.
     insert
-        Whether unknown signatures become colours of the table; otherwise they get -1.
-    n_threads
-        Maximum number of threads; None uses all cores. Colours are always numbered by first occurrence.
+        Whether unknown signatures become colours of the table; otherwise they get -1. Colours are numbered by
+        first occurrence, whatever the number of threads.
     """
     n_nodes = len(messages.indptr) - 1
     for first, last in pairwise([*range(0, n_nodes, _NODES_PER_BLOCK), n_nodes]):
         ranges = [
-            (first + low, first + high)
-            for low, high in balanced_ranges(messages.indptr[first : last + 1], n_threads)
+            (first + low, first + high) for low, high in balanced_ranges(messages.indptr[first : last + 1])
         ]
-        # A frozen table is only read, so all threads share it. One that grows belongs to the first thread;
-        # the others fill tables of their own, whose few colours are then added one range after another.
-        tables = [table, *(table.apart() if insert else table for _ in ranges[1:])]
-        table_of = dict(zip(ranges, tables))
+        # A frozen table is only read, so all threads share it. One that grows belongs to the first range; the
+        # others fill tables of their own, whose few colours are then added one range after another.
+        table_of = {part: table.apart() if insert and part[0] > first else table for part in ranges}
         for low, high in ranges if insert else []:
             # Allocated here and not on the thread: memory that this thread freed can be reused.
             table_of[low, high].make_room(high - low, int(messages.indptr[high] - messages.indptr[low]))
@@ -296,7 +272,7 @@ def colour_round(
         def colour(low: int, high: int) -> None:
             table_of[low, high].pass_labels(messages, before, low, high, after, insert=insert)  # noqa: B023
 
-        run_ranges(colour, ranges, n_threads)
+        run_ranges(colour, ranges)
         for low, high in ranges[1:] if insert else []:
             translate(low, high, table.absorb(table_of[low, high]), after)
 
@@ -396,8 +372,8 @@ class RoundTable:
         Number of colours of the round before and of kinds of messages.
     known
         Signatures to start from.
-    packed_bits, hash_mask
-        Narrowed by tests only, to force the hashed path and its collisions.
+    hash_mask
+        The bits of hashes that are used; narrowed by tests only, to force collisions.
     """
 
     def __init__(
@@ -406,11 +382,11 @@ class RoundTable:
         n_codes: int,
         known: Round | None = None,
         *,
-        packed_bits: int = PACKED_BITS,
         hash_mask: int = FULL_HASH,
     ) -> None:
         self.n_codes = n_codes
         n_colours = 0 if known is None else known.n_colours
+        bits = max(1, (stride * n_codes).bit_length())
         sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
         if known is not None:
             same = known.restrided(stride, n_codes)
@@ -418,7 +394,7 @@ class RoundTable:
             sig_ptr = np.require(same.sig_ptr, requirements="W")
             sig_items = np.require(same.sig_items, requirements="W")
         self._table = Table(
-            self._key_format(stride, packed_bits, np.uint64(hash_mask)),
+            KeyFormat(stride, bits, min(USUAL_DEGREE, PACKED_BITS // bits - 1), np.uint64(hash_mask)),
             np.zeros(_table_length(n_colours), np.uint64),
             Signatures(np.empty((n_colours, 2), np.uint64), sig_ptr, sig_items),
             np.array([n_colours]),
@@ -443,32 +419,18 @@ class RoundTable:
 
     def apart(self) -> RoundTable:
         """Return an empty table with the same keys, for another thread."""
-        key_format = self._table.key_format
-        return RoundTable(
-            self.stride, self.n_codes, packed_bits=key_format.packed_bits, hash_mask=int(key_format.hash_mask)
-        )
-
-    def start_over(self, stride: int) -> None:
-        """Remove all signatures and prepare keys for the next round; the memory is reused."""
-        packed_bits, hash_mask = self._table.key_format[3:]
-        known = self._table.known
-        items = known.sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
-        self._table = self._table._replace(
-            key_format=self._key_format(stride, packed_bits, hash_mask), known=known._replace(sig_items=items)
-        )
-        known.sig_ptr[0] = self._table.n_colours[0] = 0
-        self._entered = False
+        return RoundTable(self.stride, self.n_codes, hash_mask=int(self._table.key_format.hash_mask))
 
     def make_room(self, n_signatures: int, n_items: int) -> None:
         """Grow every array for the worst case, in which all signatures are new."""
         n_colours, known = self.n_colours + n_signatures, self._table.known
         n_stored = int(known.sig_ptr[self.n_colours]) + n_signatures + n_items
-        grown = Signatures(
-            _grown(known.keys, n_colours),
-            _grown(known.sig_ptr, n_colours + 1),
-            _grown(known.sig_items, n_stored + 1),
+        signatures = Signatures(
+            grown(known.keys, n_colours),
+            grown(known.sig_ptr, n_colours + 1),
+            grown(known.sig_items, n_stored + 1),
         )
-        self._table = self._table._replace(known=grown)
+        self._table = self._table._replace(known=signatures)
         if _table_length(n_colours) > len(self._table.slots):
             self._table = self._table._replace(slots=np.empty(_table_length(n_colours), np.uint64))
             self._entered = False
@@ -481,15 +443,6 @@ class RoundTable:
         There must be room for the new colours.
         """
         pass_labels(first, last, messages, before, self._ready(), insert, after)
-
-    def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
-        """Colour signatures with one item each; colour and item must fit into a packed key."""
-        keys = np.empty((len(own), 2), np.uint64)
-        pair_keys(own, heard, self._table.key_format, keys)
-        if insert:
-            self.make_room(len(keys), len(keys))
-        none = np.empty(0, np.int64)
-        look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
 
     def absorb(self, other: RoundTable) -> Int32:
         """Append the colours of another table that are new; return the new number of each."""
@@ -506,11 +459,6 @@ class RoundTable:
         sig_ptr = known.sig_ptr[: self.n_colours + 1].copy()
         return Round(sig_ptr, known.sig_items[: sig_ptr[-1]].copy(), self.stride, self.n_codes)
 
-    def _key_format(self, stride: int, packed_bits: int, hash_mask: np.uint64) -> KeyFormat:
-        bits = max(1, (stride * self.n_codes).bit_length())
-        padded = min(USUAL_DEGREE, packed_bits // bits - 1)
-        return KeyFormat(stride, bits, padded, packed_bits, hash_mask)
-
     def _ready(self) -> Table:
         """Return the table with all colours entered."""
         if not self._entered:
@@ -526,13 +474,14 @@ def _table_length(n_colours: int) -> int:
     return 1 << max(4, (2 * n_colours).bit_length())
 
 
-def _grown(array: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
+def grown(array: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
+    """Return an array of at least this length that begins with the given one."""
     if length <= len(array):
         return array
     # A quarter extra, so that growing block by block stays linear; untouched pages cost no memory.
-    grown = np.empty((length + length // 4, *array.shape[1:]), array.dtype)
-    grown[: len(array)] = array
-    return grown
+    longer = np.empty((length + length // 4, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 @kernel
@@ -626,24 +575,26 @@ def available_threads() -> int:
     return os.cpu_count() or 1
 
 
-def balanced_ranges(pointer: Int64, n_threads: int | None) -> list[tuple[int, int]]:
+def balanced_ranges(pointer: Int64) -> list[tuple[int, int]]:
     """Cut ``0..len(pointer)-1`` into consecutive ranges of about equal work, none of them too long.
 
     Parameters
     ----------
     pointer : array of int64, shape (n + 1,)
         Work before each item, as in a CSR pointer.
-    n_threads
-        Smallest number of ranges; None means `available_threads`. Little work gives one range, and much work
-        more of them.
 
-    >>> balanced_ranges(np.array([0, 1, 2]), n_threads=8)
+    Returns
+    -------
+    list of (int, int)
+        One range for little work, else one for each thread, or more so that none takes more than
+        `STEPS_PER_PIECE` steps.
+
+    >>> balanced_ranges(np.array([0, 1, 2]))
     [(0, 2)]
     """
     n = len(pointer) - 1
-    wanted = available_threads() if n_threads is None else n_threads
     work = int(pointer[-1] - pointer[0])
-    parts = max(1, min(wanted, work // _STEPS_WORTH_A_THREAD), -(-work // STEPS_PER_PIECE))
+    parts = max(1, min(available_threads(), work // _STEPS_WORTH_A_THREAD), -(-work // STEPS_PER_PIECE))
     if parts == 1:
         return [(0, n)]
     marks = pointer[0] + np.linspace(0, work, parts + 1)[1:-1]
@@ -652,9 +603,7 @@ def balanced_ranges(pointer: Int64, n_threads: int | None) -> list[tuple[int, in
     return [(low, high) for low, high in pairwise(bounds) if low < high]
 
 
-def run_ranges(
-    function: Callable[[int, int], int | None], ranges: list[tuple[int, int]], n_threads: int | None = None
-) -> None:
+def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[int, int]]) -> None:
     """Call ``function(low, high)`` for each range, on threads where there is more than one.
 
     Parameters
@@ -664,10 +613,8 @@ def run_ranges(
         is finished.
     ranges
         As returned by `balanced_ranges`. Each goes to the first thread that is free.
-    n_threads
-        Maximum number of threads; None means `available_threads`.
     """
-    n_workers = min(len(ranges), available_threads() if n_threads is None or _THREAD.shares else n_threads)
+    n_workers = min(len(ranges), available_threads())
     todo, stop = iter(ranges), threading.Event()
 
     def work() -> None:

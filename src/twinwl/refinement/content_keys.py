@@ -23,7 +23,7 @@ import numpy as np
 from twinwl.arguments import Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.labels import Label, label_token
-from twinwl.refinement.colours import STEPS_PER_PIECE, Alphabet, balanced_ranges, messages_of, run_ranges
+from twinwl.refinement.colours import Alphabet, balanced_ranges, messages_of, run_ranges
 from twinwl.refinement.round_kernels import blended
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
     return keys
 
 
-def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt64]:
+def node_keys(batch: GraphBatch) -> Iterator[UInt64]:
     """Yield the content key of each node's colour in round 0, 1, … without end, shape (n_nodes, 2).
 
     Edge labels are used if there are any. The keys are exactly those of `content_keys`, but need no alphabet:
@@ -86,7 +86,7 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
     """
     messages = keyed_messages(batch)
     graph_ptr = batch.graph_ptr
-    ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads)
+    ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr)
     keys = label_keys(batch.node_vocabulary, b"twl1 label").take(batch.node_labels, axis=0)
     while True:
         yield keys
@@ -96,14 +96,19 @@ def node_keys(batch: GraphBatch, n_threads: int | None = None) -> Iterator[UInt6
             # Called within this turn of the loop.
             _next_keys(graph_ptr[low], graph_ptr[high], messages, keys, keys, following)  # noqa: B023
 
-        run_ranges(hear, ranges, n_threads)
+        run_ranges(hear, ranges)
         keys = following
 
 
 def label_keys(labels: Iterable[Label], purpose: bytes) -> UInt64:
     """Return a 128-bit key for each label, different for each purpose; shape (n_labels, 2)."""
-    digests = [blake2b(label_token(label), digest_size=16, person=purpose).digest() for label in labels]
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64).reshape(-1, 2)
+    return digest_keys(map(label_token, labels), purpose)
+
+
+def digest_keys(values: Iterable[bytes], purpose: bytes = b"twl1 readout") -> UInt64:
+    """Return a 128-bit key for each byte string, different for each purpose; shape (n, 2)."""
+    digests = b"".join(blake2b(value, digest_size=16, person=purpose).digest() for value in values)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64).reshape(-1, 2)
 
 
 def keyed_messages(batch: GraphBatch) -> KeyedMessages:
@@ -235,12 +240,6 @@ def row_keys(rows: Int64 | UInt64) -> UInt64:
     return _key_per_row(np.ascontiguousarray(rows))
 
 
-def digest_keys(values: Iterable[bytes]) -> UInt64:
-    """Return one key, shape (n, 2), for each byte string."""
-    digests = b"".join(blake2b(value, digest_size=16, person=b"twl1 readout").digest() for value in values)
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64).reshape(-1, 2)
-
-
 def hexadecimal(key: UInt64) -> str:
     """Write a key of two words as 32 digits.
 
@@ -305,7 +304,7 @@ class Classes(NamedTuple):
     round: Int64
 
 
-def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[UInt64, Int32]:
+def stable_signatures(batch: GraphBatch) -> tuple[UInt64, Int32]:
     """Return the key of each node's last signature, shape (n_nodes, 2), and the size of its class.
 
     At first the nodes of a graph that have the same label are a class, and the label's key is its key. The
@@ -319,11 +318,11 @@ def stable_signatures(batch: GraphBatch, n_threads: int | None = None) -> tuple[
     >>> class_size.tolist(), bool((signatures[0] == signatures[2]).all())
     ([2, 1, 2], True)
     """
-    classes = stable_classes(batch, n_threads)
+    classes = stable_classes(batch)
     return classes.words[:, SIGNATURE:].copy(), classes.marks[:, _COUNT].copy()
 
 
-def stable_classes(batch: GraphBatch, n_threads: int | None = None) -> Classes:
+def stable_classes(batch: GraphBatch) -> Classes:
     """Return the stable classes of all graphs, without room to work."""
     graph_ptr, messages = batch.graph_ptr, keyed_messages(batch)
     words = np.zeros((batch.n_nodes, _N_WORDS), np.uint64)
@@ -333,11 +332,11 @@ def stable_classes(batch: GraphBatch, n_threads: int | None = None) -> Classes:
     no_room = np.empty(0, np.int32), np.empty((0, 0), np.int32), np.zeros(1, np.int64)
     classes = Classes(messages, batch.directed, words, marks, *no_room)
 
-    def refine_some(first: int, last: int) -> int:
+    def refine_some(first: int, last: int) -> None:
         room = with_room(classes, int(batch.nodes_per_graph[first:last].max(initial=0)))
-        return int(_refine_graphs(first, last, graph_ptr, room, STEPS_PER_PIECE >> _LOG_NODES))
+        _refine_graphs(first, last, graph_ptr, room)
 
-    run_ranges(refine_some, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr, n_threads), n_threads)
+    run_ranges(refine_some, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr << _LOG_NODES))
     return classes
 
 
@@ -349,12 +348,11 @@ def with_room(classes: Classes, most_nodes: int, n_notes: int = 0) -> Classes:
 
 
 @kernel
-def _refine_graphs(first: int, last: int, graph_ptr: Int64, classes: Classes, most_steps: int) -> int:
-    """Refine graphs ``first..last``; return the first that is left after about ``most_steps``."""
-    words, marks, indptr = classes.words, classes.marks, classes.messages.indptr
-    steps = 0
-    while first < last and steps <= most_steps:
-        low, high = graph_ptr[first], graph_ptr[first + 1]
+def _refine_graphs(first: int, last: int, graph_ptr: Int64, classes: Classes) -> None:
+    """Write the stable classes of graphs ``first..last``."""
+    words, marks = classes.words, classes.marks
+    for graph in range(first, last):
+        low, high = graph_ptr[graph], graph_ptr[graph + 1]
         for node in range(low, high):
             marks[node, _POSITION] = marks[node, NODE] = marks[node, _QUEUE] = node
             marks[node, CLASS] = low
@@ -366,9 +364,6 @@ def _refine_graphs(first: int, last: int, graph_ptr: Int64, classes: Classes, mo
         classes.round[0] = 0
         run_rounds(low, high - low, classes)
         sign_all(low, high, classes)
-        steps += indptr[high] - indptr[low] + high - low
-        first += 1
-    return first
 
 
 @kernel
@@ -410,18 +405,24 @@ def individualise(node: int, level: int, low: int, classes: Classes) -> None:
     Its key depends on ``level``, so that nodes that are individualised one after the other stay apart.
     """
     words, marks = classes.words, classes.marks
-    begin, here = marks[node, CLASS], marks[node, _POSITION]
+    begin = marks[node, CLASS]
     marks[begin, LENGTH] -= 1
     end = begin + marks[begin, LENGTH]
-    other = marks[end, NODE]
-    marks[here, NODE], marks[end, NODE] = other, node
-    marks[other, _POSITION], marks[node, _POSITION] = here, end
+    _move(node, end, marks)
     marks[node, CLASS] = end
     marks[end, LENGTH] = 1
     words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
         words[node, KEY], words[node, KEY + 1], _MARK + np.uint64(level)
     )
     run_rounds(low, _tell(classes.round[0] - 1, low, np.int64(0), node, classes), classes)
+
+
+@kernel
+def _move(node: int, there: int, marks: Int32) -> None:
+    """Let a node and the one at another position change places."""
+    here, other = marks[node, _POSITION], marks[there, NODE]
+    marks[here, NODE], marks[there, NODE] = other, node
+    marks[other, _POSITION], marks[node, _POSITION] = here, there
 
 
 @kernel
@@ -442,10 +443,7 @@ def _group(n_round: int, low: int, n_queued: int, classes: Classes) -> int:
             marks[low + n_classes, _TOUCHED] = begin
             n_classes += 1
         marks[begin, _N_QUEUED] += 1
-        here, there = marks[node, _POSITION], begin + marks[begin, LENGTH] - marks[begin, _N_QUEUED]
-        other = marks[there, NODE]
-        marks[here, NODE], marks[there, NODE] = other, node
-        marks[other, _POSITION], marks[node, _POSITION] = here, there
+        _move(node, begin + marks[begin, LENGTH] - marks[begin, _N_QUEUED], marks)
         a, b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
         slot = a & mask
         while slots[slot] > 0:

@@ -48,7 +48,6 @@ def colour_histograms(
     n_colours: list[int],
     *,
     weigh_by_size: bool,
-    n_threads: int | None = None,
 ) -> tuple[Float64, Ints, Int64]:
     """Sum over each graph's nodes, by round and colour, either ones or rooted sizes.
 
@@ -77,7 +76,7 @@ def colour_histograms(
     indices = np.empty(n_rounds * batch.n_nodes, index_dtype)
     indptr = np.zeros(len(batch) + 1, np.int64)
     large = np.flatnonzero(batch.nodes_per_graph >= LARGE) if weigh_by_size else np.empty(0, np.int64)
-    sizes_of_large = {graph: rooted_sizes(batch[graph], n_rounds - 1, n_threads) for graph in large.tolist()}
+    sizes_of_large = {graph: rooted_sizes(batch[graph], n_rounds - 1) for graph in large.tolist()}
     marks = np.searchsorted(graph_ptr, np.arange(0, batch.n_nodes, _NODES_PER_BLOCK))
     bounds = np.unique(np.concatenate([[0], marks, large, large + 1, [len(batch)]]))
 
@@ -93,7 +92,7 @@ def colour_histograms(
             rows = _Rows(offsets, data[n_rounds * low :], indices[n_rounds * low :], indptr)
             _write_rows(start, stop, graph_ptr, _Nodes(colours, low, sizes), rows)
 
-    run_ranges(write, balanced_ranges(graph_ptr[bounds] * n_rounds, n_threads), n_threads)
+    run_ranges(write, balanced_ranges(graph_ptr[bounds] * n_rounds))
     np.cumsum(indptr, out=indptr)
     for start, stop in pairwise(bounds.tolist()):
         begin, length = n_rounds * int(graph_ptr[start]), int(indptr[stop] - indptr[start])

@@ -1,13 +1,16 @@
 """Identity sets ``t_h(v)``, the nodes that v reaches within h steps: their sizes and induced subgraphs.
 
 In a graph of up to 64 nodes identity sets pass along arcs, one machine word per set: O(arcs) per round. A
-tree takes one pass up and one pass down. Any other graph is handled by bitsets, for 512 targets at a time,
+tree takes one pass up and one pass down. Any other graph is handled by bitsets, for 256 targets at a time,
 or if it is large by breadth-first searches from every node, whichever is cheaper. Memory stays linear in the
 number of nodes.
+
+`rooted_sizes` chooses among these ways; `rooted_subgraphs` cuts out the subgraphs that identity sets induce.
 """
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -17,15 +20,17 @@ from twinwl.arguments import MAX_ITEMS, Int32, Int64, UInt64, checked, integer
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
+from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, grown, run_ranges
 
 LARGE = 1 << 12
 """A graph of this many nodes is cut into pieces and distributed over threads."""
 _WORD_BITS = 64
-_WORDS = 8  # of a row of bits: one cache line
+# Words of a row of bits: they stay in registers, and the widest instructions of most processors combine two
+# rows of them at once.
+_WORDS = 4
 _TARGETS_PER_BLOCK = _WORDS * _WORD_BITS
-# Places in a row; an unsigned index is used as it is, a signed one might count from the end.
-_1, _2, _3, _4, _5, _6, _7 = (np.uint64(word) for word in range(1, _WORDS))
+# Places in a row. With a signed index numba would add a test for counting from the end.
+_1, _2, _3 = (np.uint64(word) for word in range(1, _WORDS))
 _USUAL_DEGREE = 4  # atoms rarely have more than four neighbours
 _SAMPLED_ROOTS = 64
 # What passing one row of bits costs, in steps of a search; rows of large graphs exceed the near cache.
@@ -38,7 +43,7 @@ _AHEAD = 128
 _LAST_STAMP = np.uint8(255)
 
 
-def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -> Int32:
+def rooted_sizes(batch: GraphBatch, n_iter: int) -> Int32:
     """Return ``|t_h(v)|`` for h = 0..n_iter and every node: the size of its rooted subgraph.
 
     In a directed batch arcs are followed in their direction.
@@ -59,9 +64,10 @@ def rooted_sizes(batch: GraphBatch, n_iter: int, n_threads: int | None = None) -
     def fill(first: int, last: int) -> None:
         sizes_of_graphs(batch, first, last, 0, out)
 
-    run_ranges(fill, balanced_ranges(work, n_threads), n_threads)
+    run_ranges(fill, balanced_ranges(work))
     for graph in np.flatnonzero(batch.nodes_per_graph >= LARGE).tolist():
-        _sizes_of_large_graph(batch[graph], n_threads, out[:, slice(*batch.graph_ptr[graph : graph + 2])])
+        first, last = batch.graph_ptr[graph : graph + 2]
+        _sizes_of_large_graph(batch[graph], out[:, first:last])
     return out
 
 
@@ -76,8 +82,8 @@ def sizes_of_graphs(batch: GraphBatch, first: int, last: int, low: int, out: Int
         _sizes_of_middling_graphs(first, last, *arrays, batch.directed, LARGE, low, out)
 
 
-def _sizes_of_large_graph(graph: GraphBatch, n_threads: int | None, out: Int32) -> None:
-    """Write the rooted sizes of one graph, in pieces and on threads, by the cheapest method."""
+def _sizes_of_large_graph(graph: GraphBatch, out: Int32) -> None:
+    """Write the rooted sizes of one graph, in pieces and on threads, in the cheapest way."""
     indptr, indices, n = graph.indptr, graph.indices, graph.n_nodes
     n_iter = len(out) - 1
     if not graph.directed and _sizes_of_tree(0, n, indptr, indices, 0, out):
@@ -92,14 +98,14 @@ def _sizes_of_large_graph(graph: GraphBatch, n_threads: int | None, out: Int32) 
         roots = np.flatnonzero(twins == roots)
         expected = _expected_steps(roots, indptr, indices, most_steps, out)
     if expected > most_steps:
-        _pass_all_targets(graph, n_threads, out)
+        _pass_all_targets(graph, n_blocks, out)
         return
 
     def search_some(first: int, last: int) -> int:
         return int(search(roots, first, last, indptr, indices, STEPS_PER_PIECE, out)[0])
 
     work = np.arange(len(roots) + 1) * (expected // len(roots) + 1)
-    run_ranges(search_some, balanced_ranges(work, n_threads), n_threads)
+    run_ranges(search_some, balanced_ranges(work))
     out[:] = out[:, twins]
 
 
@@ -112,26 +118,20 @@ def _expected_steps(roots: Int64, indptr: Int64, indices: Int32, most_steps: int
     return int(steps * (len(roots) / len(sample)))
 
 
-def _pass_all_targets(graph: GraphBatch, n_threads: int | None, out: Int32) -> None:
-    """Write the rooted sizes of a large graph by bitsets; each thread adds up gains of its own."""
-    n = graph.n_nodes
-    all_gains: list[Int32] = []
-    idle: list[Int32] = []
+def _pass_all_targets(graph: GraphBatch, n_blocks: int, out: Int32) -> None:
+    """Write the rooted sizes of a large graph by bitsets; threads add up the gains of their targets."""
+    out[:] = 0
+    adding = Lock()
 
-    def pass_some(first: int, last: int) -> int:
-        try:
-            gains = idle.pop()
-        except IndexError:
-            gains = np.zeros_like(out)
-            all_gains.append(gains)
-        last = min(last, first + _TARGETS_PER_BLOCK)
-        _pass_targets(first, last, graph.indptr, graph.indices, graph.directed, 0, gains)
-        idle.append(gains)
-        return last
+    def pass_some(first: int, last: int) -> None:
+        gains = np.zeros_like(out)
+        targets = first * _TARGETS_PER_BLOCK, min(graph.n_nodes, last * _TARGETS_PER_BLOCK)
+        _pass_targets(*targets, graph.indptr, graph.indices, graph.directed, 0, gains)
+        with adding:
+            out[:] += gains
 
-    work = np.arange(n + 1) * (len(graph.indices) * len(out) // _TARGETS_PER_BLOCK)
-    run_ranges(pass_some, balanced_ranges(work, n_threads), n_threads)
-    np.cumsum(sum(all_gains), axis=0, out=out)
+    run_ranges(pass_some, balanced_ranges(np.arange(n_blocks + 1) * len(graph.indices) * len(out)))
+    np.cumsum(out, axis=0, out=out)
 
 
 @kernel
@@ -260,7 +260,7 @@ def _pass_targets(
 ) -> None:
     """Count which of the targets ``first..last`` each node reaches, and in which round.
 
-    A row has one bit for each of 512 targets. All rounds of a block of targets run before the next block
+    A row has one bit for each of 256 targets. All rounds of a block of targets run before the next block
     begins, so memory is two rows per node for any size of the graph.
 
     Parameters
@@ -292,30 +292,21 @@ def _pass_targets(
 def _pass_rows(indptr: Int64, indices: Int32, here: UInt64, there: UInt64, column: int, gain: Int32) -> bool:
     """Write the rows of the next round and add their gains; return whether any row grew.
 
-    Eight variables stay in registers; a loop over eight words takes 1.4 times as long.
+    The four words of a row are variables, which stay in registers; an array would not.
     """
     grew = False
     for node in range(len(indptr) - 1):
         row = np.uint64(node) * np.uint64(_WORDS)
         a, b, c, d = here[row], here[row + _1], here[row + _2], here[row + _3]
-        e, f, g, h = here[row + _4], here[row + _5], here[row + _6], here[row + _7]
         for arc in range(indptr[node], indptr[node + 1]):
-            other = np.uint64(indices[arc])
-            other *= np.uint64(_WORDS)
+            other = np.uint64(indices[arc]) * np.uint64(_WORDS)
             a |= here[other]
             b |= here[other + _1]
             c |= here[other + _2]
             d |= here[other + _3]
-            e |= here[other + _4]
-            f |= here[other + _5]
-            g |= here[other + _6]
-            h |= here[other + _7]
         new = popcount(a ^ here[row]) + popcount(b ^ here[row + _1])
         new += popcount(c ^ here[row + _2]) + popcount(d ^ here[row + _3])
-        new += popcount(e ^ here[row + _4]) + popcount(f ^ here[row + _5])
-        new += popcount(g ^ here[row + _6]) + popcount(h ^ here[row + _7])
         there[row], there[row + _1], there[row + _2], there[row + _3] = a, b, c, d
-        there[row + _4], there[row + _5], there[row + _6], there[row + _7] = e, f, g, h
         gain[column + node] += new
         grew |= bool(new > 0)
     return grew
@@ -401,12 +392,8 @@ def representatives(graph: GraphBatch) -> Int64:
     keys = arcs @ words[0]
     if graph.directed:
         keys += arcs.T @ words[1]
-    order = np.lexsort(keys.T)
-    is_first = np.ones(n, np.bool_)
-    is_first[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-    out = np.empty(n, np.int64)
-    out[order] = order[is_first][np.cumsum(is_first) - 1]
-    return out
+    _, first, key_of_node = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return first[key_of_node.reshape(-1)]
 
 
 class RootedSubgraphs(NamedTuple):
@@ -438,6 +425,16 @@ class RootedSubgraphs(NamedTuple):
     indptr: Int64
     indices: Int32
     arc: Int64
+
+    def with_room(self, n_nodes: int, n_arcs: int) -> RootedSubgraphs:
+        """Return the same subgraphs in arrays for at least so many nodes and arcs."""
+        return self._replace(
+            node=grown(self.node, n_nodes),
+            distance=grown(self.distance, n_nodes),
+            indptr=grown(self.indptr, n_nodes + 1),
+            indices=grown(self.indices, n_arcs),
+            arc=grown(self.arc, n_arcs),
+        )
 
     def as_batch(self, batch: GraphBatch) -> GraphBatch:
         """Return the subgraphs as a batch of their own, one graph per root.
@@ -480,39 +477,37 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
     >>> cut.subgraph_ptr.tolist(), cut.node.tolist()
     ([0, 2, 5, 8, 10], [0, 1, 0, 1, 2, 1, 2, 3, 2, 3])
     """
-    if hops < 0:
-        raise TwinWLError(f"hops: got {hops}, expected 0 or more")
+    hops = checked("hops", hops, integer(0))
     chosen = np.arange(batch.n_nodes, dtype=np.int64) if roots is None else np.asarray(roots, np.int64)
-    indptr, indices = batch.indptr, batch.indices
-    subgraph_ptr = np.zeros(len(chosen) + 1, np.int64)
-    arc_ptr = np.zeros(len(chosen) + 1, np.int64)
-
-    def count(first: int, last: int) -> int:
-        done = _count(first, last, indptr, indices, chosen, hops, STEPS_PER_PIECE, subgraph_ptr, arc_ptr)
-        if subgraph_ptr[done] > MAX_ITEMS:
+    nodes, arcs = np.empty(0, np.int32), np.empty(0, np.int64)
+    cut = RootedSubgraphs(
+        np.zeros(len(chosen) + 1, np.int64),
+        np.empty(len(chosen), np.int32),
+        nodes,
+        nodes,
+        np.zeros(1, np.int64),
+        nodes,
+        arcs,
+    )
+    done = n_nodes = n_arcs = 0
+    while done < len(chosen):
+        # Room for another whole graph, and for twice as much as so far, so that copying stays linear.
+        cut = cut.with_room(n_nodes + max(n_nodes, batch.n_nodes), n_arcs + max(n_arcs, len(batch.indices)))
+        done = int(_cut(done, batch.indptr, batch.indices, chosen, hops, STEPS_PER_PIECE, cut))
+        n_nodes = int(cut.subgraph_ptr[done])
+        n_arcs = int(cut.indptr[n_nodes])
+        if n_nodes > MAX_ITEMS:
             raise TwinWLError(
                 f"the rooted subgraphs of {len(chosen)} nodes have more than {MAX_ITEMS} nodes together; "
                 "pass fewer roots at a time or lower hops"
             )
-        return int(done)
-
-    run_ranges(count, [(0, len(chosen))])
-    n_nodes, n_arcs = int(subgraph_ptr[-1]), int(arc_ptr[-1])
-    cut = RootedSubgraphs(
-        subgraph_ptr,
-        root=np.empty(len(chosen), np.int32),
-        node=np.empty(n_nodes, np.int32),
-        distance=np.empty(n_nodes, np.int32),
-        indptr=np.zeros(n_nodes + 1, np.int64),
-        indices=np.empty(n_arcs, np.int32),
-        arc=np.empty(n_arcs, np.int64),
+    return cut._replace(
+        node=cut.node[:n_nodes],
+        distance=cut.distance[:n_nodes],
+        indptr=cut.indptr[: n_nodes + 1],
+        indices=cut.indices[:n_arcs],
+        arc=cut.arc[:n_arcs],
     )
-
-    def fill(first: int, last: int) -> int:
-        return int(_cut(first, last, indptr, indices, chosen, hops, STEPS_PER_PIECE, cut))
-
-    run_ranges(fill, [(0, len(chosen))])
-    return cut
 
 
 @kernel
@@ -543,63 +538,23 @@ def _ball(
 
 
 @kernel
-def _count(
-    first: int,
-    last: int,
-    indptr: Int64,
-    indices: Int32,
-    roots: Int64,
-    hops: int,
-    most_steps: int,
-    node_ptr: Int64,
-    arc_ptr: Int64,
-) -> int:
-    """Write running totals of nodes and arcs inside the subgraphs of some roots; return where it stopped."""
-    n_nodes = len(indptr) - 1
-    members = np.empty(n_nodes, np.int32)
-    distance_of_node = np.full(n_nodes, -1, np.int32)
-    steps = 0
-    while first < last and steps <= most_steps:
-        n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
-        n_arcs = 0
-        for place in range(n_members):
-            node = members[place]
-            steps += indptr[node + 1] - indptr[node]
-            if distance_of_node[node] < hops:
-                n_arcs += indptr[node + 1] - indptr[node]
-            else:
-                for arc in range(indptr[node], indptr[node + 1]):
-                    n_arcs += distance_of_node[indices[arc]] >= 0
-        for place in range(n_members):
-            distance_of_node[members[place]] = -1
-        node_ptr[first + 1] = node_ptr[first] + n_members
-        arc_ptr[first + 1] = arc_ptr[first] + n_arcs
-        first += 1
-    return first
-
-
-@kernel
 def _cut(
-    first: int,
-    last: int,
-    indptr: Int64,
-    indices: Int32,
-    roots: Int64,
-    hops: int,
-    most_steps: int,
-    cut: RootedSubgraphs,
+    first: int, indptr: Int64, indices: Int32, roots: Int64, hops: int, most_steps: int, cut: RootedSubgraphs
 ) -> int:
-    """Write the subgraphs of some roots; return where it stopped."""
+    """Write the subgraphs of the roots from the given one on; return where it stopped.
+
+    It stops after about ``most_steps`` arcs, or where another subgraph might not fit into the arrays.
+    """
     subgraph_ptr, root, node_of_place, distance, cut_indptr, cut_indices, cut_arc = cut
     n_nodes = len(indptr) - 1
     members = np.empty(n_nodes, np.int32)
     distance_of_node = np.full(n_nodes, -1, np.int32)
     place_of_node = np.empty(n_nodes, np.int32)
-    written = cut_indptr[subgraph_ptr[first]]
-    last_arc = written + most_steps
-    while first < last and written <= last_arc:
+    start = subgraph_ptr[first]
+    written = cut_indptr[start]
+    last_arc = min(written + most_steps, len(cut_indices) - len(indices))
+    while first < len(roots) and written <= last_arc and start + n_nodes <= len(node_of_place):
         n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
-        start = subgraph_ptr[first]
         members[:n_members].sort()
         for place in range(n_members):
             node = members[place]
@@ -618,5 +573,7 @@ def _cut(
             cut_indptr[start + place + 1] = written
         for place in range(n_members):
             distance_of_node[members[place]] = -1
+        start += n_members
         first += 1
+        subgraph_ptr[first] = start
     return first

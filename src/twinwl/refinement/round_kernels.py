@@ -92,14 +92,13 @@ class KeyFormat(NamedTuple):
     """How the keys of a round are made.
 
     ``stride`` is the number of colours of the previous round: an item is ``code * stride + colour``. ``bits``
-    is the width of a digit, and ``padded`` the number of items that every packed key has room for, -1 if not
-    even the own colour fits. Tests narrow ``packed_bits`` and ``hash_mask`` to force hashes and collisions.
+    is the width of a digit, and ``padded`` the number of items that every packed key has room for. Tests
+    narrow ``hash_mask``, the bits of hashes that are used, to force collisions.
     """
 
     stride: int
     bits: int
     padded: int
-    packed_bits: int
     hash_mask: np.uint64
 
 
@@ -256,18 +255,6 @@ def enter_all(table: Table) -> None:
 
 
 @kernel
-def pair_keys(own: Ints, heard: Ints, key_format: KeyFormat, keys: UInt64) -> None:
-    """Write the packed keys of signatures with one item each; unseen if the own colour is -1."""
-    signature = np.empty(2, np.int64)
-    for node in range(len(own)):
-        if own[node] < 0:
-            keys[node, 0], keys[node, 1] = _UNSEEN, _ZERO
-            continue
-        signature[0], signature[1] = own[node], heard[node]
-        keys[node, 0], keys[node, 1] = _key_of(signature, 0, 2, key_format)
-
-
-@kernel
 def translate(first: int, last: int, became: Int32, colours: Int32) -> None:
     """Replace the colours of nodes ``first..last`` by their new numbers; -1 stays."""
     for node in range(first, last):
@@ -386,7 +373,7 @@ def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tu
     degree = stop - start - 1
     high = _ZERO
     low = np.uint64(signature[start]) + _ONE
-    if (degree + 1) * key_format.bits <= key_format.packed_bits:
+    if (degree + 1) * key_format.bits <= PACKED_BITS:
         shift = np.uint64(key_format.bits)
         for _ in range(key_format.padded - degree):
             high = (high << shift) | (low >> (_WORD - shift))
