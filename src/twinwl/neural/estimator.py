@@ -31,8 +31,6 @@ from twinwl.models.base import Constraints, GraphClassifier, GraphRegressor, Ran
 from twinwl.models.calibration import (
     ClassHead,
     NumberHead,
-    head_from_state,
-    head_to_state,
     hold_out,
     hold_out_scaffolds,
     scaffolds_of,
@@ -552,13 +550,13 @@ class NeuralGraphEstimator(TaskEstimator):
             "history": self.history_,
             "weights": weights_to_state(self.module_),
             "tasks": self.tasks_,
-            "heads": [head_to_state(head) for head in self.heads_],
+            "heads": self.heads_,
         }
 
     def _network_from_state(self, state: Mapping[str, Any]) -> None:
         """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before."""
         self.tasks_ = restore(tuple[str, ...] | None, state["tasks"])
-        self.heads_ = [head_from_state(head) for head in state["heads"]]
+        self.heads_ = restore(self._kept["heads"], state["heads"])
         if len(self.heads_) != len(self.tasks_ or self.heads_[:1]):
             raise TwinWLError("the model's outputs do not fit its tasks; the file is damaged")
         self.history_ = history_from_state(state["history"])
