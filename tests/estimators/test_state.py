@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import from_json, restore, to_json, upgraded
 from twinwl.graphs.labels import Label
-from twinwl.models.calibration import ClassHead, head_from_state, head_to_state
+from twinwl.models.calibration import ClassHead
 
 LABELS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
@@ -45,7 +45,7 @@ def test_labels_survive_with_their_kind(label):
     ids=lambda classes: str(classes.dtype),
 )
 def test_classes_survive_with_their_type(classes):
-    back = head_from_state(through_json(head_to_state(ClassHead(classes)))).classes
+    back = restore(ClassHead, through_json(ClassHead(classes))).classes
     assert back.dtype == classes.dtype
     assert back.tolist() == classes.tolist()
 
@@ -60,7 +60,7 @@ def test_classes_of_0_1_networks_are_read():
 
 def test_classes_that_cannot_be_written():
     with pytest.raises(TwinWLError, match="date"):
-        head_to_state(ClassHead(np.array([dt.date(2020, 1, 1), dt.date(2021, 1, 1)], object)))
+        through_json(ClassHead(np.array([dt.date(2020, 1, 1), dt.date(2021, 1, 1)], object)))
 
 
 @pytest.mark.parametrize("state", [None, ["a"], ["a", "a"], [["a"], ["b"]], np.array([[1, 2]])])
@@ -68,4 +68,4 @@ def test_classes_that_are_none(state):
     with pytest.raises(
         (TwinWLError, TypeError, ValueError)
     ):  # the door of model files makes one error of all
-        head_from_state({"classes": state, "dtype": "|O"})
+        restore(ClassHead, {"classes": state, "dtype": "|O", "conformal": None})

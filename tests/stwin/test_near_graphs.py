@@ -52,7 +52,7 @@ def test_the_nearest_is_that_of_the_kernel(seed):
 
 
 def test_many_pairs_go_in_pieces(monkeypatch):
-    monkeypatch.setattr("twinwl.models.similarity._PAIRS_AT_ONCE", 1)
+    monkeypatch.setattr("twinwl.models.similarity._QUERIES_AT_ONCE", 1)
     path = GraphBatch.from_edges([[(0, 1), (1, 2)]] * 7)
     found = NearGraphs(path).pairs(path, 1.0)
     assert len(found.query) == 49

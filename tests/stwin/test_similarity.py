@@ -39,9 +39,9 @@ def test_threads_do_not_change_a_byte(monkeypatch):
     x = sparse.random(500, 300, 0.1, format="csr", random_state=np.random.default_rng(0))
     x.data = np.ceil(x.data * 9)
     monkeypatch.setenv("TWINWL_NUM_THREADS", "1")
-    by_one = sums(x, x, "minmax")
+    alone = sums(x, x, "minmax")
     monkeypatch.setenv("TWINWL_NUM_THREADS", "3")
-    assert np.array_equal(sums(x, x, "minmax"), by_one)
+    assert np.array_equal(sums(x, x, "minmax"), alone)
 
 
 @pytest.mark.parametrize("value", [4095.0, 4097.0, 2.0**25 + 1])

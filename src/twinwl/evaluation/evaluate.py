@@ -41,7 +41,7 @@ from twinwl.evaluation.methods import Config, Grid, Method, resolve
 from twinwl.evaluation.result import Evaluation, ResultStore, Row, check_protocol, key_of, row_key, versions
 from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_column, split_of
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.base import GraphEstimator, Precomputed, TaskEstimator
+from twinwl.models.base import GraphEstimator, TaskEstimator, with_decisions
 from twinwl.models.metrics import (
     METRICS,
     WITHOUT_COPIES,
@@ -530,9 +530,8 @@ def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRe
     held = unit.fold.validation
     graphs, judge = data.graphs[held], estimator
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
-        judge = Precomputed(
-            estimator, estimator.held_out_decisions_
-        )  # by now it has learnt from the hold-out
+        # By now it has learnt from the hold-out.
+        judge = with_decisions(estimator, estimator.held_out_decisions_)
     answers = answers_of(judge, graphs, data.targets[held], [request.scoring], data.tasks, request.positive)
     score = answers.measure([request.scoring]).get(request.scoring)
     if score is None:

@@ -31,14 +31,14 @@ from dataclasses import MISSING, fields, is_dataclass
 from importlib.metadata import version as version_of
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twinwl.arguments import NAME, PATH, Values, checked, items
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
-from twinwl.files.storage import atomic_write
+from twinwl.files.storage import written
 from twinwl.graphs.from_pyg import READINGS_OF_X
 from twinwl.graphs.labels import normalise_label
 from twinwl.graphs.molecules import ATOMS
@@ -62,7 +62,27 @@ def upgraded(version: int, state: Any) -> Any:  # noqa: ANN401
     {'alphabet': {'labels': ['C', (7,)]}}
     """
     state = _with_plain_labels(state) if version == 1 else state
-    return _with_heads(state) if version < 3 and isinstance(state, dict) else state  # noqa: PLR2004
+    if version == FORMAT_VERSION or not isinstance(state, dict):
+        return state
+    state = _with_heads(state) if version < 3 else state  # noqa: PLR2004
+    if "vectorizer" in state:
+        return {**state, "vectorizer": _with_parts(state["vectorizer"])}
+    return _with_parts(state) if "kind" in state else state
+
+
+def _with_parts(state: dict[str, Any]) -> dict[str, Any]:
+    """Give the models of format 3 an entry for the feature space, and one for the matrix of features.
+
+    What these consist of stood beside all else; that it still does so does no harm.
+    """
+    space, prefix = dict(state), "example_"
+    if "readouts" in state:
+        old = {name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)}
+        vocabularies = dict(zip(("node_vocabulary", "edge_vocabulary"), old["vocabularies"]))
+        graphs = {**old, **vocabularies, "node_labels": old["labels"], "directed": state["directed"]}
+        space["examples"] = {"graphs": graphs, "root": old["root"]}
+        space["values"] = {"keys": state["values"].view(np.uint64).reshape(-1, 2)}
+    return {"columns": None, "n_graphs_with_column": None, **state, "space": space, "matrix": state}
 
 
 def _with_heads(state: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +149,8 @@ def to_json(value: object, arrays: dict[str, Values], name: str) -> object:  # n
     """Return a JSON value; arrays go into ``arrays``, under the name of their place.
 
     Numbers, strings, booleans, None and lists stand for themselves, all else for an object of one entry that
-    names its kind. Dataclasses and sparse matrices become dictionaries, for `restore`.
+    names its kind. Dataclasses and sparse matrices become dictionaries, for `restore`; an object with a
+    method ``stored`` becomes what that returns.
 
     >>> found = {}
     >>> to_json({"w": np.zeros(2), "betas": (0.9, 1)}, found, "state")
@@ -139,13 +160,15 @@ def to_json(value: object, arrays: dict[str, Values], name: str) -> object:  # n
     """
     if isinstance(value, np.generic):
         value = value.item()
-    if type(value).__name__ == _SPARSE:
-        value = {part: getattr(value, part) for part in _MATRIX}
+    if hasattr(value, "stored"):
+        value = value.stored()
+    elif type(value).__name__ == _SPARSE:
+        value = {part: getattr(value, part) for part in ("data", "indices", "indptr", "shape")}
     elif is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
     match value:
         case np.ndarray():
-            arrays[name] = _plain_array(value, name)
+            arrays[name] = _checked_array(value, name)
             return {"array": name}
         case float() if not math.isfinite(value):
             return {"float": str(value)}
@@ -181,23 +204,24 @@ def from_json(value: object, arrays: dict[str, Values]) -> Any:  # noqa: ANN401,
     ModelFileError
         If the value is nothing that `to_json` writes.
     """
+    if isinstance(value, list):
+        return [from_json(part, arrays) for part in value]
+    if not isinstance(value, dict):
+        return value
     with contextlib.suppress(KeyError, TypeError, ValueError):
-        match value:
-            case None | bool() | int() | float() | str():
-                return value
-            case list(parts):
-                return [from_json(part, arrays) for part in parts]
-            case {"array": name, **rest} if not rest:
-                array = arrays.pop(name)
+        ((kind, content),) = value.items()
+        match kind:
+            case "array":
+                array = arrays.pop(content)
                 return array.astype(array.dtype.newbyteorder("="), copy=False)
-            case {"tuple": list(parts), **rest} if not rest:
-                return tuple(from_json(part, arrays) for part in parts)
-            case {"dict": list(pairs), **rest} if not rest:
-                return {from_json(key, arrays): from_json(part, arrays) for key, part in pairs}
-            case {"bytes": digits, **rest} if not rest:
-                return bytes.fromhex(digits)
-            case {"float": "nan" | "inf" | "-inf" as digits, **rest} if not rest:
-                return float(digits)
+            case "tuple":
+                return tuple(from_json(content, arrays))
+            case "dict":
+                return {from_json(key, arrays): from_json(part, arrays) for key, part in content}
+            case "bytes":
+                return bytes.fromhex(content)
+            case "float" if content in {"nan", "inf", "-inf"}:
+                return float(content)
     raise ModelFileError(f"the manifest holds {shown(value)}, which is not a value of a model file")
 
 
@@ -208,7 +232,6 @@ class _LabelKind:
 _NAMES = {"Label": _LabelKind}
 _PLAIN = {int, str, bool, bytes}
 _SPARSE = "csr_matrix"  # of SciPy, which takes long to import
-_MATRIX = ("data", "indices", "indptr", "shape")
 
 
 def restore(kind: Any, value: Any, name: str = "state") -> Any:  # noqa: ANN401
@@ -217,10 +240,10 @@ def restore(kind: Any, value: Any, name: str = "state") -> Any:  # noqa: ANN401
     Parameters
     ----------
     kind
-        A dataclass, whose fields are restored likewise (one that the file lacks takes its default); an array
-        of a type of NumPy; `scipy.sparse.csr_matrix`; a label; ``int``, ``float``, ``str``, ``bool``,
-        ``bytes``; and lists, tuples, dictionaries and unions of these. Any other type takes the value
-        unchanged.
+        A class with a class method ``restored``, which undoes ``stored``; a dataclass, whose fields are
+        restored likewise (one that the file lacks takes its default); an array of a type of NumPy;
+        `scipy.sparse.csr_matrix`; a label; ``int``, ``float``, ``str``, ``bool``, ``bytes``; and lists,
+        tuples, dictionaries and unions of these. Any other type takes the value unchanged.
     value
         What the file holds in its place.
     name
@@ -262,7 +285,9 @@ def restore(kind: Any, value: Any, name: str = "state") -> Any:  # noqa: ANN401
         ) from error
 
 
-def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, name: str) -> Any:  # noqa: ANN401, PLR0911
+def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, name: str) -> Any:  # noqa: ANN401, C901, PLR0911  (one case per kind)
+    if hasattr(origin, "restored"):
+        return origin.restored(value)
     if is_dataclass(origin):
         return _restore_fields(origin, value, name)
     if origin is dict:
@@ -272,15 +297,14 @@ def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, n
         }
     if hasattr(origin, "_fields"):  # a named tuple
         return origin(*value)
-    if origin in {list, tuple}:
+    if origin in {list, tuple} and isinstance(value, list | tuple):
         if parts[0] in _PLAIN and parts[-1] in {..., parts[0]} and set(map(type, value)) == {parts[0]}:
             return origin(value)  # the usual case, and a quick one
         each = parts if origin is tuple and ... not in parts else parts[:1] * len(value)
         pairs = enumerate(zip(each, value, strict=True))
         return origin(restore(part, entry, f"{name}/{place}") for place, (part, entry) in pairs)
     if getattr(origin, "__name__", "") == _SPARSE:
-        data, indices, indptr, shape = (value[part] for part in _MATRIX)
-        matrix = origin((data, indices, indptr), shape=shape)
+        matrix = origin((value["data"], value["indices"], value["indptr"]), shape=value.get("shape"))
         matrix.check_format(full_check=True)
         return matrix
     if origin is np.ndarray:
@@ -289,7 +313,7 @@ def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, n
     elif origin is float:
         fits = type(value) in {int, float}
     else:
-        fits = kind not in _PLAIN or type(value) is kind
+        fits = origin not in {list, tuple, *_PLAIN} or type(value) is kind
     if not fits:
         raise TypeError
     return float(value) if origin is float else value
@@ -309,7 +333,6 @@ _MANIFEST = "manifest.json"
 # No objects, so there is nothing to unpickle; no dates, no records, no other byte order than '<'.
 _PLAIN_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S[1-9]\d*|<U[1-9]\d*")
 _LARGEST_MANIFEST = 1 << 26  # bytes; parsed JSON takes up to 25 times the memory of its text
-_LAST_CODE_POINT = 0x10FFFF
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's earliest date: the same model gives the same bytes
 
 
@@ -379,39 +402,24 @@ def read_array(content: bytes, name: str) -> Values:
     """
     stream = io.BytesIO(content)
     try:
-        major, _ = np.lib.format.read_magic(stream)
-        read_header = getattr(np.lib.format, f"read_array_header_{major}_0")
-        shape, fortran_order, dtype = read_header(stream)
-        if _PLAIN_DTYPE.fullmatch(dtype.str):
-            # A view of the bytes: no header, however large its numbers, makes anything be allocated.
-            flat = np.frombuffer(content, dtype, offset=stream.tell())
-            return _checked_array(flat.reshape(shape, order="F" if fortran_order else "C"), name)
-    except ModelFileError:
-        raise
+        array = np.lib.format.read_array(stream, allow_pickle=False)
     except Exception as error:
         raise ModelFileError(f"{name} is not an array ({error})") from error
-    raise ModelFileError(f"{name} is an array of {dtype}; only numbers, booleans and strings are read")
+    if stream.read(1):
+        raise ModelFileError(f"{name} has more bytes than its header says")
+    return _checked_array(array, name)
 
 
-def _plain_array(array: Values, name: str) -> Values:
-    """Return an array as a model file holds it, in the byte order of all files."""
+def _checked_array(array: Values, name: str) -> Values:
+    """Return an array in the byte order of all files; refuse what it cannot hold."""
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     if not _PLAIN_DTYPE.fullmatch(array.dtype.str):
         raise ModelFileError(
             f"{name} is an array of {array.dtype}, which a model file cannot hold; "
             "use numbers, booleans or strings"
         )
-    return _checked_array(array, name)
-
-
-def _checked_array(array: Values, name: str) -> Values:
-    """Refuse numbers that are not finite and bytes that stand for no value of their type."""
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ModelFileError(f"{name} holds a number that is not finite")
-    if array.size and array.dtype.kind in "bU":
-        largest, kind = (1, "u1") if array.dtype.kind == "b" else (_LAST_CODE_POINT, "<u4")
-        if np.ascontiguousarray(array).reshape(-1).view(kind).max() > largest:
-            raise ModelFileError(f"{name} holds bytes that are not a value of {array.dtype}")
     return array
 
 
@@ -433,26 +441,20 @@ def _importable_name(parameter: str, value: object) -> list[str]:
 def _found_object(parameter: str, entry: Sequence[str], allowed: list[object]) -> object:
     """Return the one of the allowed classes, functions, objects and names that a file names."""
     kind, name = entry
-    short = name.rpartition(":")[2]
     for candidate in allowed:
-        if isinstance(candidate, str):
-            found = _at(name) if candidate == name else None
-        else:
-            found = candidate if name in {_name_of(candidate), _name_of(type(candidate))} else None
-        if found is None:
-            continue
-        if (kind == "object") == hasattr(found, "__qualname__"):
-            wanted = f"an object made as for training, {short}(…)" if kind == "object" else f"{short} itself"
-            raise ModelFileError(f"{parameter} was saved from {name}; allow {wanted}")
-        return found
+        found = _at(name) if candidate == name else candidate
+        named = found if hasattr(found, "__qualname__") else type(found)
+        if _name_of(named) == name and (kind == "made") == (found is named):
+            return found
+    short = name.rpartition(":")[2]
     raise ModelFileError(
         f"{parameter} is {name}, code that is not of twinwl; if you trust it, load with "
         f"allow=[{short}{'(…)' if kind == 'object' else ''}]"
     )
 
 
-def _name_of(value: object) -> str:
-    return f"{value.__module__}:{getattr(value, '__qualname__', '')}"
+def _name_of(value: Any) -> str:  # noqa: ANN401
+    return f"{value.__module__}:{value.__qualname__}"
 
 
 def _at(name: str) -> object:
@@ -467,23 +469,9 @@ def _at(name: str) -> object:
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
 
 FORMAT = "twinwl model"
-FORMAT_VERSION = 3  # 1, of twinwl 0.1, is still read: labels stood there as [kind, value]
+FORMAT_VERSION = 4  # earlier ones are read too: `upgraded`
 
 _SAVABLE: dict[str, type] = {}
-
-
-class Savable(Protocol):
-    """What `save` asks of an estimator."""
-
-    def get_params(self, *, deep: bool) -> dict[str, object]:
-        """Return the parameters of ``__init__``."""
-
-    def _to_state(self) -> dict[str, object]:
-        """Return what ``fit`` has learnt: JSON values, arrays, and dictionaries of these."""
-
-    @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Savable:
-        """Rebuild the estimator, refusing with a TwinWLError what does not fit together."""
 
 
 def savable(kind: EstimatorClass) -> EstimatorClass:
@@ -493,7 +481,7 @@ def savable(kind: EstimatorClass) -> EstimatorClass:
 
 
 def save(
-    estimator: Savable,
+    estimator: Any,  # noqa: ANN401  (one of twinwl's, which is checked)
     path: str | PathLike[str],
     *,
     atoms: str | None = None,
@@ -538,50 +526,41 @@ def save(
     learnt = getattr(estimator, "atoms_", None)
     if learnt is not None and atoms not in {None, learnt}:
         raise TwinWLError(f"atoms: got {atoms!r}, but the model was fitted on molecules read with {learnt!r}")
-    name = type(estimator).__qualname__
-    if _SAVABLE.get(name) is not type(estimator):
+    kind: Any = type(estimator)
+    name = kind.__qualname__
+    if _SAVABLE.get(name) is not kind:
         raise TwinWLError(f"a {name} cannot be saved as a model file; only twinwl's own estimators can")
-    if not any(attribute.endswith("_") for attribute in vars(estimator)):  # what fit leaves behind
-        raise TwinWLError(f"this {name} is not fitted; call fit first")
+    estimator._check_fitted()  # noqa: SLF001
     params = _writable_params(estimator)
     named = {
         one: _importable_name(one, params[one])
-        for one in getattr(type(estimator), "_named_parameters", ())
+        for one in getattr(kind, "_named_parameters", ())
         if not isinstance(params[one], str)
     }
-    state = estimator._to_state()  # noqa: SLF001  (the protocol above)
     arrays: dict[str, Values] = {}
+    state = to_json(estimator._to_state(), arrays, "state")  # noqa: SLF001
     manifest: dict[str, object] = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "class": name,
         "twinwl": version_of("twinwl"),
         "params": to_json(params | dict.fromkeys(named), arrays, "params"),
-        "state": to_json(state, arrays, "state"),
+        "state": state,
     }
     if named:
         manifest["named"] = named
-    given = {"x": None, "atoms": atoms, "target": target, "positive": positive}
+    given = {"atoms": atoms, "target": target, "positive": positive}
     for one, constraint in _KEPT.items():
-        value = getattr(estimator, f"{one}_", None) if given[one] is None else given[one]
+        value = getattr(estimator, f"{one}_", None) if given.get(one) is None else given[one]
         if value is not None and (one, value) != ("x", "auto"):
             manifest[one] = checked(one, value, constraint)
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
-    if file.is_dir():
-        raise ModelFileError(f"{file} is a folder; name a file in it, such as {file / 'model.twinwl'}")
-    if not file.parent.is_dir():
-        raise ModelFileError(f"there is no folder {file.parent} to write {file.name} into; create it first")
-    try:
-        with atomic_write(file) as stream:
-            _write_members(stream, text, arrays)
-    except OSError as error:
-        raise ModelFileError(
-            f"cannot write {str(file)!r}: {error.strerror or error}; what was there is unchanged"
-        ) from error
+    with written(file) as stream:
+        _write_members(stream, text, arrays)
 
 
-def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Savable:
+def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Any:  # noqa: ANN401
     """Read an estimator that `save` has written; it predicts the same bytes.
 
     Parameters
@@ -617,8 +596,6 @@ def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Savable:
     """
     source = checked("path", path, PATH)
     allowed = items("allow", allow, "a list of classes, functions or names", ordered=False)
-    if source.is_dir():
-        raise ModelFileError(f"{str(source)!r}: this is a folder; name the model file in it")
     if not source.is_file():
         raise ModelFileError(f"{str(source)!r}: there is no file of this name")
     try:
@@ -638,7 +615,7 @@ def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Savable:
 _KEPT = {"x": READINGS_OF_X, "atoms": ATOMS, "target": NAME, "positive": NAME}
 
 
-def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[object]) -> Savable:
+def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[object]) -> Any:  # noqa: ANN401
     if manifest.get("format") != FORMAT:
         raise ModelFileError("this is not a twinwl model: its manifest does not say so")
     _check_version(manifest.get("version"))
@@ -656,7 +633,7 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[
             raise ModelFileError(f"the manifest names {parameter!r}, which the estimator does not have")
         params[parameter] = _found_object(parameter, entry, allowed)
     try:
-        estimator: Savable = kind._from_state(params, state)  # noqa: SLF001
+        estimator = kind._from_state(params, state)  # noqa: SLF001
     except TwinWLError:
         raise
     except Exception as error:
@@ -686,8 +663,8 @@ def _check_version(version: object) -> None:
         raise ModelFileError(f"the file is of format {version}, and {known}; install a newer twinwl")
 
 
-def _writable_params(estimator: Savable) -> dict[str, object]:
-    params = estimator.get_params(deep=False)
+def _writable_params(estimator: Any) -> dict[str, object]:  # noqa: ANN401
+    params: dict[str, object] = estimator.get_params(deep=False)
     left = {name: "code" for name in getattr(type(estimator), "_not_saved", ()) if params[name] is not None}
     if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
         left["random_state"] = "a generator"

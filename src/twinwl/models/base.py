@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state
 
 from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, NAME, Bool, Constraint, Float64, Values, checked, integer
 from twinwl.errors import GraphInputError, TwinWLError, setting, shown, warn_caller
+from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import ATOMS, AtomLevel
@@ -35,6 +36,7 @@ RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | No
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _T = TypeVar("_T")
+_Estimator = TypeVar("_Estimator", bound="TaskEstimator")
 _SEEDS_BELOW = 2**31 - 1
 _LISTED = 20  # names of tasks in a message
 
@@ -48,14 +50,18 @@ class GraphEstimator(BaseEstimator):
 
     A subclass declares in ``_constraints`` the valid values of its own parameters, in ``_renamed`` the names
     that parameters had in the previous version (these keep working, with a FutureWarning), in ``_removed``
-    what to do instead of those that are gone, and in ``_fitted_attribute`` the attribute that ``fit`` sets
-    last. As in scikit-learn, ``__init__`` and ``set_params`` accept everything; ``fit`` checks.
+    what to do instead of those that are gone, in ``_fitted_attribute`` the attribute that ``fit`` sets last,
+    and in ``_kept`` what model files keep: fitted attributes, named without their underscore, with their
+    types. A method ``_keep`` sets these. As in scikit-learn, ``__init__`` and ``set_params`` accept
+    everything; ``fit`` checks.
     """
 
     _constraints: ClassVar[Constraints] = {}
     _renamed: ClassVar[Mapping[str, str]] = {}
     _removed: ClassVar[Mapping[str, str]] = {}
     _fitted_attribute: ClassVar[str]
+    _kept: ClassVar[Mapping[str, Any]] = {}
+    _keep: Callable[..., None]
 
     x_: str = "auto"
     """How ``x`` of PyTorch Geometric is read in other graphs, as in `GraphBatch.from_pyg`."""
@@ -64,11 +70,9 @@ class GraphEstimator(BaseEstimator):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        bases = cls.__mro__[::-1]
-        cls._constraints = {
-            name: c for base in bases for name, c in vars(base).get("_constraints", {}).items()
-        }
-        cls._renamed = {old: new for base in bases for old, new in vars(base).get("_renamed", {}).items()}
+        for table in ("_constraints", "_renamed", "_kept"):
+            parts = [vars(base).get(table, {}) for base in reversed(cls.__mro__)]
+            setattr(cls, table, {name: entry for part in parts for name, entry in part.items()})
         if "__init__" in vars(cls) and (cls._renamed or cls._removed):
             cls.__init__ = old_names(cls._removed, **cls._renamed)(cls.__init__)  # type: ignore[method-assign]
 
@@ -83,6 +87,17 @@ class GraphEstimator(BaseEstimator):
         kept = {name: value for name, value in params.items() if name not in cls._removed}
         self = cls(**_with_new_names(kept, cls._renamed, {}, warn=False))
         self._check_parameters()
+        return self
+
+    def _to_state(self) -> dict[str, object]:
+        """Return what ``fit`` has learnt, for a model file."""
+        return {name: getattr(self, f"{name}_") for name in self._kept}
+
+    @classmethod
+    def _from_state(cls, params: dict[str, Any], state: dict[str, Any]) -> Self:
+        """Rebuild an estimator from what a model file holds; refuse what does not fit together."""
+        self = cls._with_params(params)
+        self._keep(**{name: restore(kind, state[name], name) for name, kind in cls._kept.items()})
         return self
 
     def _check_parameters(self) -> None:
@@ -169,7 +184,7 @@ def reading_of_x(batch: GraphBatch) -> str:
 
 def graphs_of(X: GraphsLike, what: str, x: str = "auto") -> GraphBatch:
     """Return the input as a batch, with ``x`` as in `as_batch`; refuse it if it has no graph."""
-    batch = X if isinstance(X, GraphBatch) else as_batch(X, x=x)
+    batch = as_batch(X, x=x)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch
@@ -297,9 +312,11 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
 
     _constraints: ClassVar[Constraints] = {"atoms": (ATOMS,), "n_jobs": (JOBS, None)}
 
-    def __init__(self, atoms: AtomLevel = "skeleton", n_jobs: int | None = None) -> None:
-        self.atoms = atoms
-        self.n_jobs = n_jobs
+    atoms: AtomLevel
+    n_jobs: int | None
+
+    @keeps_parameters
+    def __init__(self, atoms: AtomLevel = "skeleton", n_jobs: int | None = None) -> None: ...
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002  (nothing is learnt)
         """Check the parameters; nothing is learnt from the strings."""
@@ -348,6 +365,8 @@ class TaskEstimator(GraphEstimator):
 
     _learns_tasks: ClassVar[bool] = True
     _learns_numbers: ClassVar[bool]
+
+    _kept: ClassVar[Mapping[str, Any]] = {"tasks": tuple[str, ...] | None}
 
     tasks_: tuple[str, ...] | None = None
     heads_: list[Any]
@@ -493,6 +512,7 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
     """What all classifiers do with decision values."""
 
     _learns_numbers = False
+    _kept: ClassVar[Mapping[str, Any]] = {"heads": list[ClassHead]}
     heads_: list[ClassHead]
     score = TaskEstimator.score  # scikit-learn's knows no missing targets
 
@@ -550,6 +570,7 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
     """What all regressors do with decision values."""
 
     _learns_numbers = True
+    _kept: ClassVar[Mapping[str, Any]] = {"heads": list[NumberHead]}
     heads_: list[NumberHead]
     score = TaskEstimator.score
 
@@ -574,8 +595,8 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
         return self._per_task(self._ask("intervals", self._decisions(X), confidence))
 
 
-class Precomputed:
-    """The answers of an estimator about graphs whose decision values are known already.
+def with_decisions(estimator: _Estimator, decisions: Any) -> _Estimator:  # noqa: ANN401
+    """Return an estimator that answers about any graphs by decision values that are known already.
 
     Parameters
     ----------
@@ -584,18 +605,9 @@ class Precomputed:
     decisions
         Its decision values; of several tasks a list with one array per task.
     """
-
-    def __init__(self, estimator: TaskEstimator, decisions: Any) -> None:  # noqa: ANN401
-        self._estimator, self.classes_ = estimator, getattr(estimator, "classes_", None)
-        self._decisions = [decisions] if estimator.tasks_ is None else decisions
-
-    def predict(self, X: object) -> Any:  # noqa: ANN401, ARG002
-        """Return the predictions, as ``predict`` of the estimator would."""
-        return self._estimator._columns(self._estimator._ask("predict", self._decisions))  # noqa: SLF001
-
-    def predict_proba(self, X: object) -> Any:  # noqa: ANN401, ARG002
-        """Return the probabilities, as ``predict_proba`` of the estimator would."""
-        return self._estimator._per_task(self._estimator._ask("probabilities", self._decisions))  # noqa: SLF001
+    model = copy.copy(estimator)
+    model._decisions = lambda X: [decisions] if model.tasks_ is None else decisions  # type: ignore[method-assign]  # noqa: ARG005, SLF001
+    return model
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -225,6 +225,30 @@ class ClassHead:
     calibration: Calibration | None = None
     conformal: ConformalSets | None = None
 
+    def stored(self) -> dict[str, object]:
+        """Return the head for a model file: classes keep the type of their array, which may be objects."""
+        dtype = self.classes.dtype.newbyteorder("<").str
+        if not _CLASSES_DTYPE.fullmatch(dtype):
+            raise TwinWLError(
+                f"the classes are an array of {self.classes.dtype}, which a model file cannot hold; "
+                "name classes by strings or numbers"
+            )
+        labels = [normalise_label(label) for label in self.classes.tolist()]
+        return {**vars(self), "classes": labels, "dtype": dtype}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> ClassHead:
+        """Undo `stored`."""
+        labels, dtype = restore(tuple[Label, ...], state["classes"]), state["dtype"]
+        sound = len(set(labels)) == len(labels) > 1 and _CLASSES_DTYPE.fullmatch(dtype)
+        # Strings take the room they need, never what the file claims.
+        classes = np.array(labels) if dtype[1] in "SU" else np.empty(len(labels), dtype)
+        classes[:] = labels
+        if not sound or classes.dtype.kind != dtype[1] or classes.tolist() != list(labels):
+            raise TwinWLError(f"the model's classes are not different ones of type {shown(dtype)}")
+        calibration = restore(Calibration | None, state.get("calibration"), "calibration")
+        return cls(classes, calibration, restore(ConformalSets | None, state["conformal"], "conformal"))
+
     def predict(self, decisions: Float64) -> Values:
         """Return the class of each graph."""
         return self.classes[predicted_codes(decisions)]
@@ -273,35 +297,6 @@ class NumberHead:
         """Return the head with the errors on graphs that the model had not seen."""
         errors = ConformalIntervals.fitted(self.scale * decisions.astype(np.float64), self.scale * answers)
         return replace(self, conformal=errors)
-
-
-def head_to_state(head: ClassHead | NumberHead) -> dict[str, object]:
-    """Return a head for a model file: classes keep the type of their array, which may be objects."""
-    state = {field.name: getattr(head, field.name) for field in fields(head)}
-    if not isinstance(head, ClassHead):
-        return state
-    dtype = head.classes.dtype.newbyteorder("<").str
-    if not _CLASSES_DTYPE.fullmatch(dtype):
-        raise TwinWLError(
-            f"the classes are an array of {head.classes.dtype}, which a model file cannot hold; "
-            "name classes by strings or numbers"
-        )
-    return {**state, "classes": [normalise_label(label) for label in head.classes.tolist()], "dtype": dtype}
-
-
-def head_from_state(state: Mapping[str, Any]) -> ClassHead | NumberHead:
-    """Undo `head_to_state`."""
-    if "classes" not in state:
-        return restore(NumberHead, state)
-    labels = restore(tuple[Label, ...], state["classes"])
-    dtype = state["dtype"]
-    sound = len(set(labels)) == len(labels) > 1 and _CLASSES_DTYPE.fullmatch(dtype)
-    # Strings take the room they need, never what the file claims.
-    classes = np.array(labels) if dtype[1] in "SU" else np.empty(len(labels), dtype)
-    classes[:] = labels
-    if not sound or classes.dtype.kind != dtype[1] or classes.tolist() != list(labels):
-        raise TwinWLError(f"the model's classes are not different ones of type {shown(dtype)}")
-    return restore(ClassHead, {**state, "classes": classes})
 
 
 _ELEMENT = re.compile(r"\d*(\*|[A-Z][a-z]?)")  # at the start of the label of an atom, of every level

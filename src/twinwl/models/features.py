@@ -25,7 +25,6 @@ from twinwl.arguments import (
     MAX_ITEMS,
     ROUNDS,
     Constraint,
-    Float64,
     Int32,
     Int64,
     Ints,
@@ -36,7 +35,6 @@ from twinwl.arguments import (
     pointer,
     ranges,
 )
-from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -219,8 +217,7 @@ class Examples:
             held[small] = np.diff(cut.subgraph_ptr)
             root = np.full(width, -1, np.int32)
             root[small] = cut.root - cut.subgraph_ptr[:-1]
-            ptr = np.concatenate([[0], np.cumsum(held)])
-            graphs.append(cut._replace(subgraph_ptr=ptr).as_batch(batch))
+            graphs.append(cut._replace(subgraph_ptr=pointer(held)).as_batch(batch))
             roots.append(root)
         return cls(concatenate(graphs), np.concatenate(roots))
 
@@ -241,9 +238,9 @@ class Examples:
         block = RootedBlock(Neighbourhoods(graphs), roots, LARGEST_EXAMPLE, sizes)
         return joint_keys([value_keys(readout.on_block(block), graphs) for readout in readouts])
 
-    def first(self, n_columns: int) -> Examples:
-        """Return the examples of the first columns."""
-        return Examples(self.graphs[:n_columns], self.root[:n_columns])
+    def of_columns(self, columns: Int64 | slice) -> Examples:
+        """Return the examples of some columns."""
+        return Examples(self.graphs[columns], self.root[columns])
 
 
 def _distinct(keys: UInt64) -> tuple[UInt64, Int64]:
@@ -301,14 +298,7 @@ def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr
     array([[2.],
            [3.]])
     """
-    if columns is None:
-        return matrix
-    place = np.full(matrix.shape[1], -1, np.int32)
-    place[columns] = np.arange(len(columns), dtype=np.int32)
-    data, indices, indptr = _kept(matrix.data, matrix.indices, matrix.indptr, place)
-    smaller = sparse.csr_matrix((data, indices, indptr), shape=(matrix.shape[0], len(columns)), copy=False)
-    smaller.has_canonical_format = True
-    return smaller
+    return matrix if columns is None else matrix[:, columns]
 
 
 def fewest_graphs(min_df: int | float, n_graphs: int) -> int:
@@ -317,27 +307,6 @@ def fewest_graphs(min_df: int | float, n_graphs: int) -> int:
         # Corrected for rounding: 0.1 of 30 graphs is 3, not 4.
         return max(1, int(np.ceil(float(min_df) * n_graphs - 1e-9)))
     return int(min_df)
-
-
-@kernel
-def _kept(data: Float64, indices: Ints, indptr: Ints, place: Int32) -> tuple[Float64, Int32, Ints]:
-    """Copy the entries of the columns that are kept."""
-    new_indptr = np.zeros_like(indptr)
-    for row in range(len(indptr) - 1):
-        n_kept = 0
-        for entry in range(indptr[row], indptr[row + 1]):
-            n_kept += place[indices[entry]] >= 0
-        new_indptr[row + 1] = new_indptr[row] + n_kept
-    new_data = np.empty(new_indptr[-1], data.dtype)
-    new_indices = np.empty(new_indptr[-1], np.int32)
-    end = 0
-    for entry in range(len(indices)):
-        column = place[indices[entry]]
-        if column >= 0:
-            new_data[end] = data[entry]
-            new_indices[end] = column
-            end += 1
-    return new_data, new_indices, new_indptr
 
 
 KINDS = ("count", "size", "joint")
@@ -418,23 +387,22 @@ class FeatureSpace:
 
     def locate(self, column: int) -> tuple[int, int, int | None]:
         """Return a column's round, colour and, for ``"joint"``, rooted size or number of a value."""
-        for h, width in enumerate(self.columns_per_round):
-            if column < width:
-                if self.twins is None:
-                    return h, column, None
-                colour, value = self.twins[h].sig_items[2 * column : 2 * column + 2].tolist()
-                return h, colour, value
-            column -= width
-        raise TwinWLError(f"there is no such column; they are 0..{self.n_columns - 1}")
+        first = pointer(self.columns_per_round)
+        h = int(np.searchsorted(first, column, side="right")) - 1
+        place = column - int(first[h])
+        if self.twins is None:
+            return h, place, None
+        colour, value = self.twins[h].sig_items[2 * place : 2 * place + 2].tolist()
+        return h, colour, value
 
     def first_rounds(self, n_iter: int) -> FeatureSpace:
         """Return the space of the first rounds alone: the columns before those of round ``n_iter + 1``."""
         alphabet = replace(self.alphabet, rounds=self.alphabet.rounds[:n_iter])
         twins = None if self.twins is None else self.twins[: n_iter + 1]
         first = replace(self, alphabet=alphabet, twins=twins)
-        return (
-            first if self.examples is None else replace(first, examples=self.examples.first(first.n_columns))
-        )
+        if self.examples is None:
+            return first
+        return replace(first, examples=self.examples.of_columns(slice(first.n_columns)))
 
     def names(self) -> list[str]:
         """Return a name for each column.
@@ -456,17 +424,50 @@ class FeatureSpace:
         tree = tree_of_colour(self.alphabet, h, colour)
         if value is None:
             return f"h{h}:c{colour}", tree
-        if self.values is None:
+        name = self._value_name(value)
+        if self.examples is None:
             tree = replace(tree, size=value)
         else:
-            example = None if self.examples is None else self.examples.at(column)
-            tree = replace(tree, readout=self._value_name(value), example=example)
-        return f"h{h}:c{colour}:{self._value_name(value)}", tree
+            tree = replace(tree, readout=name, example=self.examples.at(column))
+        return f"h{h}:c{colour}:{name}", tree
 
     def _value_name(self, value: int) -> str:
         if self.values is None:
             return f"s{value}"
         return f"{'+'.join(readout.name for readout in self.readouts)}={self.values.name(value)}"
+
+    def stored(self) -> dict[str, object]:
+        """Return what a model file holds; `restored` turns it into the same space."""
+        state = {"kind": self.kind, **alphabet_to_state(self.alphabet)}
+        for h, pairs in enumerate(self.twins or ()):
+            state[f"twins_{h}"] = pairs.sig_items
+        for readout in self.readouts:
+            if not readout.is_known:
+                raise TwinWLError(
+                    f"the readout {readout.name!r} is a function, which a model file cannot hold, because "
+                    "nothing in a file is ever executed; use a known readout, or fit the model again where "
+                    "it is needed"
+                )
+        if self.readouts:
+            names = [readout.name for readout in self.readouts]
+            state |= {"readouts": names, "values": self.values, "examples": self.examples}
+        return state
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> FeatureSpace:
+        """Rebuild a space; refuse what does not fit together, and values that this installation has not."""
+        kind, alphabet, twins = state["kind"], alphabet_from_state(state), None
+        _require(kind in KINDS, "features")
+        if kind == "joint":
+            widths = alphabet.n_colours
+            twins = tuple(_pairs(_array(state, f"twins_{h}"), width) for h, width in enumerate(widths))
+        space = cls(kind, alphabet, twins)
+        if "readouts" not in state:
+            return space
+        values, examples = restore(ValueTable, state["values"]), restore(Examples, state["examples"])
+        space = replace(space, readouts=resolve(state["readouts"]), values=values, examples=examples)
+        _check_readouts(space, values, examples)
+        return space
 
 
 class Encoding(NamedTuple):
@@ -525,10 +526,7 @@ def stwin_features(
     ['h0:c0:s1', 'h1:c0:s2', 'h1:c1:s3']
     """
     kind = checked("features", kind if space is None else space.kind, one_of(*KINDS))
-    if space is not None:
-        readouts = space.readouts
-    else:
-        readouts = () if type(readout) is str and readout == "size" else readouts_of(readout, kind)
+    readouts = readouts_of(readout, kind) if space is None else space.readouts
     colouring = refine(
         batch,
         n_iter,
@@ -556,7 +554,8 @@ def stwin_features(
     data, indices, indptr = colour_histograms(
         batch, columns, grown.columns_per_round, weigh_by_size=kind == "size"
     )
-    return Encoding(_csr(data, indices, indptr, (len(batch), grown.n_columns)), grown, columns)
+    matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(batch), grown.n_columns))
+    return Encoding(matrix, grown, columns)
 
 
 def encode_in_full(
@@ -581,20 +580,6 @@ def encode_in_full(
         warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
     column = grown.column_of_node
     return Encoding(matrix, space, np.where(column < widths[:, None], column, np.int32(-1))), grown.matrix
-
-
-def _csr(data: Float64, indices: Ints, indptr: Int64, shape: tuple[int, int]) -> sparse.csr_matrix:
-    """Wrap arrays that are right by construction, without SciPy's checks and copies."""
-    # One index type throughout: SciPy would otherwise copy the larger array to match.
-    fits = max(shape[1], int(indptr[-1])) <= np.iinfo(np.int32).max
-    kind = np.int32 if fits else np.int64
-    matrix = sparse.csr_matrix(shape)
-    matrix.data = data
-    matrix.indices = indices.astype(kind, copy=False)
-    matrix.indptr = indptr.astype(kind, copy=False)
-    matrix.has_sorted_indices = True
-    matrix.has_canonical_format = True
-    return matrix
 
 
 def pair_with_values(
@@ -653,56 +638,10 @@ def _require(sound: object, what: str) -> None:
         raise TwinWLError(f"the model's {what} do not fit together; the file is damaged")
 
 
-def space_to_state(space: FeatureSpace) -> dict[str, object]:
-    """Return JSON values and arrays that `space_from_state` turns into the same space."""
-    state = {"kind": space.kind, **alphabet_to_state(space.alphabet)}
-    for h, pairs in enumerate(space.twins or ()):
-        state[f"twins_{h}"] = pairs.sig_items
-    if space.values is None or space.examples is None:
-        return state
-    for readout in space.readouts:
-        if not readout.is_known:
-            raise TwinWLError(
-                f"the readout {readout.name!r} is a function, which a model file cannot hold, because "
-                "nothing in a file is ever executed; use a known readout, or fit the model again where it is "
-                "needed"
-            )
-    graphs, root = space.examples.graphs, space.examples.root
-    edges = {} if graphs.edge_labels is None else {"example_edge_labels": graphs.edge_labels}
-    return {
-        **state,
-        "readouts": [readout.name for readout in space.readouts],
-        "values": space.values.keys.view(np.int64).ravel(),
-        "example_root": root,
-        "example_graph_ptr": graphs.graph_ptr,
-        "example_indptr": graphs.indptr,
-        "example_indices": graphs.indices,
-        "example_labels": graphs.node_labels,
-        "example_vocabularies": [list(graphs.node_vocabulary), list(graphs.edge_vocabulary)],
-        **edges,
-    }
-
-
-def space_from_state(state: Mapping[str, Any]) -> FeatureSpace:
-    """Rebuild a space; refuse what does not fit together."""
-    kind, alphabet, twins = state["kind"], alphabet_from_state(state), None
-    _require(kind in KINDS, "features")
-    if kind == "joint":
-        widths = alphabet.n_colours
-        twins = tuple(_pairs(_array(state, f"twins_{h}"), width) for h, width in enumerate(widths))
-    space = FeatureSpace(kind, alphabet, twins)
-    return _with_readouts(space, state) if "readouts" in state else space
-
-
 def alphabet_to_state(alphabet: Alphabet) -> dict[str, object]:
     """Return JSON values and arrays that `alphabet_from_state` turns into the same alphabet."""
-    state: dict[str, object] = {
-        "labels": list(alphabet.labels),
-        "edge_labels": None if alphabet.edge_labels is None else list(alphabet.edge_labels),
-        "initial": alphabet.initial,
-        "directed": alphabet.directed,
-        "n_iter": alphabet.n_iter,
-    }
+    kept = ("labels", "edge_labels", "initial", "directed", "n_iter")
+    state = {name: getattr(alphabet, name) for name in kept}
     for h, part in enumerate(alphabet.rounds, start=1):
         state |= {f"sig_ptr_{h}": part.sig_ptr, f"sig_items_{h}": part.sig_items}
     return state
@@ -710,108 +649,74 @@ def alphabet_to_state(alphabet: Alphabet) -> dict[str, object]:
 
 def alphabet_from_state(state: Mapping[str, Any]) -> Alphabet:
     """Rebuild an alphabet; refuse what does not fit together."""
-    labels = labels_from_state(state["labels"])
-    edge_labels = None if state["edge_labels"] is None else labels_from_state(state["edge_labels"])
+    labels = restore(tuple[Label, ...], state["labels"], "labels")
+    edge_labels = restore(tuple[Label, ...] | None, state["edge_labels"], "edge_labels")
     directed, n_iter = restore(bool, state["directed"]), restore(int, state["n_iter"])
-    _require(n_iter >= 0 and state["initial"] in INITIALS, "rounds")
+    _require(state["initial"] in INITIALS, "rounds")
     n_codes = max(1, len(edge_labels or ())) * (2 if directed else 1)
     rounds: list[Round] = []
     stride = len(labels)
     for h in range(1, n_iter + 1):
         ptr, items = _array(state, f"sig_ptr_{h}"), _array(state, f"sig_items_{h}")
-        sound = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(items) and bool((np.diff(ptr) >= 1).all())
-        if sound and len(items):
-            own = items[ptr[:-1]]
-            sound = items.min() >= 0 and items.max() < stride * n_codes and own.max() < stride
-        _require(sound, f"signatures of round {h}")
+        pointed = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(items) and (np.diff(ptr) >= 1).all()
+        what = f"signatures of round {h}"
+        _require(pointed and _inside(items, stride * n_codes) and _inside(items[ptr[:-1]], stride), what)
         rounds.append(Round(ptr, items, stride, n_codes))
         stride = rounds[-1].n_colours
     return Alphabet(labels, edge_labels, state["initial"], directed, tuple(rounds))
 
 
-def labels_from_state(values: object) -> tuple[Label, ...]:
-    """Read labels, which a model file holds as a list of values."""
-    _require(isinstance(values, list), "labels")
-    return restore(tuple[Label, ...], values, "labels")
-
-
 def columns_from_state(state: Mapping[str, Any], n_columns: int) -> Int64 | None:
     """Read the columns that were kept; None if all were."""
-    if "columns" not in state:
-        return None
-    columns = _array(state, "columns").astype(np.int64)
-    inside = not len(columns) or (columns[0] >= 0 and columns[-1] < n_columns)
-    _require(inside and (np.diff(columns) > 0).all(), "columns")
+    columns: Int64 | None = restore(Int64 | None, state.get("columns"), "columns")
+    check_columns(columns, n_columns)
     return columns
 
 
-def n_graphs_from_state(state: Mapping[str, Any], n_columns: int) -> Int64 | None:
-    """Read how many graphs have each column of a vocabulary; None if the columns are not from one."""
-    if "n_graphs_with_column" not in state:
-        return None
-    n_graphs = _array(state, "n_graphs_with_column").astype(np.int64)
-    _require(len(n_graphs) == n_columns and (n_graphs >= 1).all(), "numbers of graphs")
-    return n_graphs
+def check_columns(columns: Int64 | None, n_columns: int) -> None:
+    """Refuse columns that do not rise, or of which there are not so many."""
+    _require(columns is None or (np.diff([-1, *columns, n_columns]) > 0).all(), "columns")
 
 
-def matrix_to_state(matrix: sparse.csr_matrix) -> dict[str, object]:
-    """Return the arrays of a feature matrix."""
-    return {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+def widen(matrix: sparse.csr_matrix, n_columns: int) -> None:
+    """Give a matrix of features all columns of its space, whose number earlier model files do not hold."""
+    _require(matrix.shape[1] <= n_columns, "features")
+    matrix.resize(matrix.shape[0], n_columns)
 
 
-def matrix_from_state(state: Mapping[str, Any], n_columns: int) -> sparse.csr_matrix:
-    """Rebuild a feature matrix; refuse entries without a column."""
-    parts = {**state, "shape": (len(state["indptr"]) - 1, n_columns)}
-    matrix = restore(sparse.csr_matrix, parts)
-    _require(matrix.dtype == np.float64, "features")
-    matrix.sort_indices()
-    return matrix
+def _pairs(items: Ints, n_colours: int) -> Round:
+    sound = len(items) % 2 == 0 and _inside(items[::2], n_colours) and _inside(items, STRIDE)
+    _require(sound, "pairs of colour and size")
+    return Round(np.arange(0, len(items) + 1, 2, dtype=np.int64), items.astype(np.int32), STRIDE)
 
 
-def _with_readouts(space: FeatureSpace, state: Mapping[str, Any]) -> FeatureSpace:
-    """Read the readouts, refusing values that they do not have in this installation."""
-    readouts = resolve(state["readouts"])
-    keys = _array(state, "values").astype(np.int64).view(np.uint64).reshape(-1, 2)
+def _check_readouts(space: FeatureSpace, values: ValueTable, examples: Examples) -> None:
+    """Refuse examples that do not fit the columns, and values that they do not have in this installation."""
     numbers = np.concatenate([part.sig_items[1::2] for part in space.twins or ()])
-    _require(numbers.max(initial=-1) < len(keys), "values of readouts")
-    node_vocabulary, edge_vocabulary = map(labels_from_state, state["example_vocabularies"])
-    has_edge_labels = "example_edge_labels" in state
-    graphs = GraphBatch(
-        _array(state, "example_indptr").astype(np.int64),
-        _array(state, "example_indices").astype(np.int32),
-        _array(state, "example_graph_ptr").astype(np.int64),
-        _array(state, "example_labels").astype(np.int32),
-        node_vocabulary,
-        _array(state, "example_edge_labels").astype(np.int32) if has_edge_labels else None,
-        edge_vocabulary,
-        directed=space.alphabet.directed,
-    )
-    root, sizes = _array(state, "example_root").astype(np.int32), graphs.nodes_per_graph
+    root, sizes = examples.root, examples.graphs.nodes_per_graph
     _require(
         len(root) == len(sizes) == space.n_columns
+        and _inside(numbers, len(values.keys))
         and (sizes <= LARGEST_EXAMPLE).all()
         and np.where(sizes > 0, (root >= 0) & (root < sizes), root == -1).all(),
         "examples",
     )
-    examples = Examples(graphs, root)
     # Read some examples out again: canonical forms depend on the version of igraph.
     columns = np.flatnonzero(root >= 0)[-_EXAMPLES_READ_AGAIN:]
-    if not np.array_equal(examples.keys(columns, readouts), keys[numbers[columns]]):
-        names = ", ".join(repr(readout.name) for readout in readouts)
+    if not np.array_equal(examples.keys(columns, space.readouts), values.keys[numbers[columns]]):
+        names = ", ".join(repr(readout.name) for readout in space.readouts)
         raise TwinWLError(
             f"the model's values of {names} are not those of this installation, perhaps because its igraph "
             "is of another version; fit the model again"
         )
-    return replace(space, readouts=readouts, values=ValueTable(keys), examples=examples)
-
-
-def _pairs(items: Ints, n_colours: int) -> Round:
-    sound = len(items) % 2 == 0 and (not len(items) or (items.min() >= 0 and items[::2].max() < n_colours))
-    _require(sound, "pairs of colour and size")
-    return Round(np.arange(0, len(items) + 1, 2, dtype=np.int64), items.astype(np.int32), STRIDE)
 
 
 def _array(state: Mapping[str, Any], key: str) -> Ints:
     value = restore(Ints, state[key], key)
     _require(value.ndim == 1 and value.dtype in (np.int32, np.int64), key)
     return value
+
+
+def _inside(numbers: Ints, end: int) -> bool:
+    """Tell whether numbers are all at least 0 and below ``end``."""
+    return numbers.min(initial=0) >= 0 and numbers.max(initial=-1) < end

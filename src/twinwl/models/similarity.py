@@ -18,10 +18,11 @@ TwinKernel: similarities of graphs through their STwin features.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
 from sklearn.base import TransformerMixin
 
 from twinwl.arguments import (
@@ -36,8 +37,6 @@ from twinwl.arguments import (
     integer,
     number,
     one_of,
-    pointer,
-    ranges,
 )
 from twinwl.compilation import kernel
 from twinwl.files.model_files import savable
@@ -51,17 +50,11 @@ from twinwl.models.features import (
     FeatureEstimator,
     FeatureSpace,
     encode_in_full,
-    matrix_from_state,
-    matrix_to_state,
-    space_from_state,
-    space_to_state,
     stwin_features,
+    widen,
 )
 from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.terminal import ProgressBar
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 BASES = ("linear", "minmax", "intersection")
 
@@ -121,24 +114,18 @@ class Similarity:
         right = self._columns._replace(
             values=values.astype(dtype, copy=False), dense=dense.astype(dtype, copy=False)
         )
-        rows = _Rows(left.indptr, left.indices, left.data.astype(dtype, copy=False))
+        rows = _Rows.of(left, dtype)
 
         def add(low: int, high: int) -> None:
             _add_rows(minima, low, high, rows, right, out)
 
-        run_ranges(add, balanced_ranges(self._work(left)))
+        steps_per_entry = 1 + len(self.own) // 8  # at most: of a dense column eight rows go in one step
+        run_ranges(add, balanced_ranges(left.indptr.astype(np.int64) * steps_per_entry))
         return out
-
-    def _work(self, left: sparse.csr_matrix) -> Int64:
-        """Return the steps before each row on the left, as a pointer."""
-        n_rows = len(self.own)
-        per_column = np.where(self._columns.dense_place >= 0, n_rows // 8, np.diff(self._columns.ptr))
-        before_entry = pointer(per_column[left.indices])
-        return before_entry[left.indptr] + np.arange(left.shape[0] + 1, dtype=np.int64) * n_rows
 
     def of(self, left: sparse.csr_matrix, own: Float64) -> Float64:
         """Return the similarities of rows whose sums with themselves are ``own``."""
-        return self.from_sums(self.sums(left), own)
+        return similarities_from_sums(self.sums(left), own, self.own, self.base, normalize=self.normalize)
 
     def blocks(
         self, left: sparse.csr_matrix, own: Float64, block_size: int | None = None
@@ -153,10 +140,6 @@ class Similarity:
     def divisors(self, sums: Float64, own: Float64) -> Float64:
         """Return what turns each of the `sums` into a similarity; infinite for zero."""
         return _divisors(sums, own, self.own, self.base, self.normalize)
-
-    def from_sums(self, sums: Float64, own: Float64) -> Float64:
-        """Turn the result of `sums` into similarities, in place."""
-        return similarities_from_sums(sums, own, self.own, self.base, normalize=self.normalize)
 
 
 def similarities_by_rounds(
@@ -218,11 +201,15 @@ def _divisors(sums: Float64, own_left: Float64, own_right: Float64, base: str, n
 
 
 class _Rows(NamedTuple):
-    """The rows on the left, as arrays of a CSR matrix."""
+    """The arrays of a CSR matrix."""
 
     ptr: Ints
     columns: Ints
     values: NDArray[np.floating]
+
+    @classmethod
+    def of(cls, matrix: sparse.csr_matrix, dtype: DTypeLike = np.float64) -> _Rows:
+        return cls(matrix.indptr, matrix.indices, matrix.data.astype(dtype, copy=False))
 
 
 class _Columns(NamedTuple):
@@ -280,7 +267,6 @@ def _add_listed(
 
 
 _QUERIES_AT_ONCE = 128
-_PAIRS_AT_ONCE = 1 << 18
 _TOLERANCE = 1e-9  # thresholds are rounded, counts are not
 
 
@@ -297,10 +283,6 @@ class NearPairs(NamedTuple):
     query: Int64
     graph: Int64
     similarity: Float64
-
-    def at(self, places: Int64) -> NearPairs:
-        """Return the pairs at some places."""
-        return NearPairs(self.query[places], self.graph[places], self.similarity[places])
 
 
 class NearGraphs:
@@ -326,9 +308,8 @@ class NearGraphs:
         labelled = graphs.edge_labels is not None
         encoding = stwin_features(graphs.without_features(), n_iter, "joint", edge_labels=labelled)
         self._space = encoding.space
-        # Ties are broken by column number, so that the order is the same everywhere.
         frequency = np.bincount(encoding.matrix.indices, minlength=encoding.matrix.shape[1])
-        self._place_of_column = np.argsort(np.argsort(frequency, kind="stable"), kind="stable")
+        self._from_rare = np.argsort(frequency, kind="stable")  # the columns
         self._matrix, self._totals = encoding.matrix, own_sums(encoding.matrix, "minmax")
 
     def nearest(self, graphs: GraphBatch) -> tuple[Int64, Float64]:
@@ -362,127 +343,59 @@ class NearGraphs:
             Above 0, at most 1.
         """
         checked("threshold", threshold, number(0, 1, above=True))
-        rows, others = self._rows(*self._encoded(graphs)), self._rows(self._matrix, self._totals)
-        firsts, lists = _first_entries(rows, threshold), _lists(others, threshold, self._matrix.shape[1])
-        found: list[NearPairs] = []
-
-        def search(low: int, high: int) -> int:
-            room = max(_PAIRS_AT_ONCE, len(self._totals))
-            out = NearPairs(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
-            reached, n_found = _pairs(low, high, firsts, rows, others, lists, threshold, out)
-            found.append(out.at(np.arange(n_found)))
-            return int(reached)
-
-        run_ranges(search, balanced_ranges(_work(rows, firsts, lists)))
-        found.append(NearPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)))
-        together = NearPairs(*map(np.concatenate, zip(*found)))
-        return together.at(np.lexsort((together.graph, together.query)))
+        matrix, totals = self._encoded(graphs)
+        rows, others = _Rows.of(matrix), _Rows.of(self._matrix)
+        firsts = self._first_columns(matrix, totals, threshold)
+        with_column = self._first_columns(self._matrix, self._totals, threshold).T.tocsr()
+        found = []
+        for low in range(0, max(1, len(graphs)), _QUERIES_AT_ONCE):
+            met = firsts[low : low + _QUERIES_AT_ONCE] @ with_column
+            met.sort_indices()
+            query, graph = met.nonzero()
+            query = query.astype(np.int64) + low
+            # Rows of too different totals cannot be similar, whatever they share.
+            here, there = totals[query], self._totals[graph]
+            alike = threshold * np.maximum(here, there) * (1 - _TOLERANCE) <= np.minimum(here, there)
+            query, graph, total = query[alike], graph[alike].astype(np.int64), (here + there)[alike]
+            shared = _shared(query, graph, rows, others)
+            similarity = shared / (total - shared)  # the minima over the maxima
+            near = similarity >= threshold
+            found.append((query[near], graph[near], similarity[near]))
+        return NearPairs(*map(np.concatenate, zip(*found)))
 
     def _encoded(self, graphs: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
         """Return the known columns, and totals over all columns."""
         known, full = encode_in_full(graphs.without_features(), self._space, warn=False)
         return known.matrix, own_sums(full, "minmax")
 
-    def _rows(self, matrix: sparse.csr_matrix, totals: Float64) -> _NearRows:
-        """Return rows whose columns go from rare to frequent."""
-        places = self._place_of_column[matrix.indices]
-        row_of_entry = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        order = np.lexsort((places, row_of_entry))
-        return _NearRows(
-            matrix.indptr.astype(np.int64), places[order].astype(np.int32), matrix.data[order], totals
-        )
-
-
-class _NearRows(NamedTuple):
-    """Rows of whole numbers, columns from rare to frequent; ``totals`` also count what has no column."""
-
-    ptr: Int64
-    columns: Int32
-    values: Float64
-    totals: Float64
-
-
-class _Lists(NamedTuple):
-    """For each column, rows that have it."""
-
-    ptr: Int64
-    rows: Int32
-
-
-def _first_entries(rows: _NearRows, threshold: float) -> Int64:
-    """Return the number of leading entries of each row, one of which every similar row has."""
-    after = np.concatenate([[0.0], np.cumsum(rows.values)])
-    lengths = np.diff(rows.ptr)
-    remaining = np.repeat(after[rows.ptr[1:]], lengths) - after[:-1]
-    needed = np.repeat((threshold - _TOLERANCE) * rows.totals, lengths)
-    counted = pointer(remaining >= needed)
-    return counted[rows.ptr[1:]] - counted[rows.ptr[:-1]]
-
-
-def _lists(rows: _NearRows, threshold: float, n_columns: int) -> _Lists:
-    """Return for each column the rows that have it among their leading entries."""
-    firsts = _first_entries(rows, threshold)
-    columns = rows.columns[ranges(rows.ptr[:-1], firsts)]
-    row_of_entry = np.repeat(np.arange(len(firsts), dtype=np.int32), firsts)
-    ptr = pointer(np.bincount(columns, minlength=n_columns))
-    return _Lists(ptr, row_of_entry[np.argsort(columns, kind="stable")])
-
-
-def _work(rows: _NearRows, firsts: Int64, lists: _Lists) -> Int64:
-    """Return about how many steps lie before each query, as a pointer."""
-    before = pointer(np.diff(lists.ptr)[rows.columns])
-    met = before[rows.ptr[:-1] + firsts] - before[rows.ptr[:-1]]
-    return pointer(64 * (met + 1))  # each row that is found is compared in full
+    def _first_columns(
+        self, matrix: sparse.csr_matrix, totals: Float64, threshold: float
+    ) -> sparse.csr_matrix:
+        """Tell which columns come first in each row; rows that are similar have one of these in common."""
+        ranked = matrix[:, self._from_rare]
+        ranked.sort_indices()
+        before = np.concatenate([[0.0], np.cumsum(ranked.data)])
+        lengths = np.diff(ranked.indptr)
+        remaining = np.repeat(before[ranked.indptr[1:]], lengths) - before[:-1]
+        ranked.data = remaining >= np.repeat((threshold - _TOLERANCE) * totals, lengths)
+        ranked.eliminate_zeros()
+        return ranked
 
 
 @kernel
-def _pairs(
-    low: int,
-    high: int,
-    firsts: Int64,
-    rows: _NearRows,
-    others: _NearRows,
-    lists: _Lists,
-    threshold: float,
-    out: NearPairs,
-) -> tuple[int, int]:
-    """Write pairs that reach the threshold; return the query it stopped before, and how many were written."""
-    met_by = np.full(len(others.totals), -1, np.int64)
-    written = 0
-    while low < high and written + len(met_by) <= len(out.query):
-        total = rows.totals[low]
-        for entry in range(rows.ptr[low], rows.ptr[low] + firsts[low]):
-            column = rows.columns[entry]
-            for place in range(lists.ptr[column], lists.ptr[column + 1]):
-                other = lists.rows[place]
-                size = others.totals[other]
-                # Rows of too different totals cannot be similar, whatever they share.
-                alike = threshold * max(total, size) * (1 - _TOLERANCE) <= min(total, size)
-                if met_by[other] != low and alike:
-                    value = _similarity(low, other, rows, others)
-                    if value >= threshold:
-                        out.query[written] = low
-                        out.graph[written] = other
-                        out.similarity[written] = value
-                        written += 1
-                met_by[other] = low
-        low += 1
-    return low, written
-
-
-@kernel
-def _similarity(query: int, other: int, rows: _NearRows, others: _NearRows) -> float:
-    """Return the sum of minima over the sum of maxima."""
-    here, here_end = rows.ptr[query], rows.ptr[query + 1]
-    there, there_end = others.ptr[other], others.ptr[other + 1]
-    shared = 0.0
-    while here < here_end and there < there_end:
-        left, right = rows.columns[here], others.columns[there]
-        if left == right:
-            shared += min(rows.values[here], others.values[there])
-        here += left <= right
-        there += right <= left
-    return shared / (rows.totals[query] + others.totals[other] - shared)
+def _shared(queries: Int64, graphs: Int64, left: _Rows, right: _Rows) -> Float64:
+    """Return the sum of minima of each pair of rows, whose columns rise."""
+    sums = np.zeros(len(queries))
+    for pair in range(len(queries)):
+        here, here_end = left.ptr[queries[pair]], left.ptr[queries[pair] + 1]
+        there, there_end = right.ptr[graphs[pair]], right.ptr[graphs[pair] + 1]
+        while here < here_end and there < there_end:
+            first, second = left.columns[here], right.columns[there]
+            if first == second:
+                sums[pair] += min(left.values[here], right.values[there])
+            here += first <= second
+            there += second <= first
+    return sums
 
 
 @savable
@@ -538,6 +451,7 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
     }
 
     _fitted_attribute = "similarity_"
+    _kept: ClassVar[Mapping[str, Any]] = {"space": FeatureSpace, "matrix": sparse.csr_matrix}
 
     space_: FeatureSpace
     matrix_: sparse.csr_matrix
@@ -560,12 +474,13 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
     def fit(self, X: GraphsLike, y: object = None) -> Self:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
         encoding = stwin_features(self._graphs_to_fit(X), **self.settings)
-        return self._keep(encoding.space, encoding.matrix)
+        self._keep(encoding.space, encoding.matrix)
+        return self
 
-    def _keep(self, space: FeatureSpace, matrix: sparse.csr_matrix) -> Self:
+    def _keep(self, space: FeatureSpace, matrix: sparse.csr_matrix) -> None:
+        widen(matrix, space.n_columns)
         self.space_, self.matrix_ = space, matrix
         self.similarity_ = Similarity(matrix, self.base, normalize=self.normalize)
-        return self
 
     def fit_transform(self, X: GraphsLike, y: object = None) -> Float64:
         """Return the kernel matrix of the training graphs, shape (n_graphs, n_graphs)."""
@@ -627,13 +542,3 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
             return self.matrix_, self.similarity_.own
         known, full = encode_in_full(self._new_graphs(X, "transform"), self.space_)
         return known.matrix, own_sums(full, self.base)
-
-    def _to_state(self) -> dict[str, object]:
-        self._check_fitted()
-        return {**space_to_state(self.space_), **matrix_to_state(self.matrix_)}
-
-    @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
-        space = space_from_state(state)
-        self = cls._with_params(params)
-        return self._keep(space, matrix_from_state(state, space.n_columns))

@@ -26,7 +26,7 @@ from twinwl.arguments import (
     one_or_more,
 )
 from twinwl.errors import TwinWLError
-from twinwl.files.model_files import restore, savable
+from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import (
@@ -43,8 +43,6 @@ from twinwl.models.calibration import (
     Calibration,
     ClassHead,
     NumberHead,
-    head_from_state,
-    head_to_state,
     predicted_codes,
     scaffolds_of,
 )
@@ -54,11 +52,8 @@ from twinwl.models.features import (
     FeatureEstimator,
     FeatureSpace,
     encode_in_full,
-    matrix_from_state,
-    matrix_to_state,
-    space_from_state,
-    space_to_state,
     stwin_features,
+    widen,
 )
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
 from twinwl.models.similarity import BASES, Similarity, own_sums, similarities_by_rounds
@@ -105,6 +100,8 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
     space_ : FeatureSpace
     matrix_ : csr_matrix, shape (n_support, n_columns)
         Features of the support vectors of all tasks.
+    rows_ : array of int64, shape (n_support,)
+        Which training graphs these are.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -122,6 +119,12 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         "verbose": (FLAG, integer(0), None),
     }
     _fitted_attribute = "heads_"
+    _kept: ClassVar[Mapping[str, Any]] = {
+        "space": FeatureSpace,
+        "matrix": sparse.csr_matrix,
+        "rows": Int64,
+        "svms": list[SelectedSVM],
+    }
     _for_large_sets: ClassVar[str]
 
     C: float | Sequence[float]
@@ -140,7 +143,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
     svms_: list[SelectedSVM]
     space_: FeatureSpace
     matrix_: sparse.csr_matrix
-    _rows: Int64
+    rows_: Int64
     _similarities: list[Similarity]
 
     n_iter_ = _of_svms("n_iter", "The number of rounds chosen.")
@@ -208,35 +211,37 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
                 landmarks=None if approximation is None else approximation.landmarks,
             )
             found = select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
-        pairs = [_finished(column, svm) for column, svm in zip(columns, found)]
-        rows = np.unique(np.concatenate([svm.vectors.rows for svm in found]))
-        self.tasks_ = targets.names
-        self._keep(pairs, encoding.space, rows, encoding.matrix[rows])
+        heads, svms = zip(*map(_finished, columns, found))
+        rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
+        self._keep(encoding.space, encoding.matrix[rows], rows, list(svms), targets.names, list(heads))
         return self
 
     def _keep(
         self,
-        pairs: Sequence[tuple[ClassHead | NumberHead, SelectedSVM]],
         space: FeatureSpace,
-        rows: Int64,
         matrix: sparse.csr_matrix,
+        rows: Int64,
+        svms: list[SelectedSVM],
+        tasks: tuple[str, ...] | None,
+        heads: list[Any],
     ) -> None:
-        """Keep the head and the SVM of each task, and the features of the training graphs ``rows``."""
-        self.svms_ = [svm for _, svm in pairs]
-        self.space_ = space.first_rounds(max(svm.n_iter for svm in self.svms_))
-        self._rows, self.matrix_ = rows, matrix[:, : self.space_.n_columns]
-        order = np.argsort(rows)
-        self._similarities = []
-        for svm in self.svms_:
-            own = self.matrix_[order[np.searchsorted(rows, svm.vectors.rows, sorter=order)]]
+        """Set fitted attributes; ``matrix`` has the features of the training graphs ``rows``."""
+        if matrix.shape[0] != len(rows):
+            raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
+        widen(matrix, space.n_columns)
+        self.svms_, self.rows_ = svms, rows
+        self.space_ = space.first_rounds(max(svm.n_iter for svm in svms))
+        self.matrix_, self._similarities, order = matrix[:, : self.space_.n_columns], [], np.argsort(rows)
+        for svm in svms:
+            own = matrix[order[np.searchsorted(rows, svm.vectors.rows, sorter=order)]]
             n_columns = self.space_.first_rounds(svm.n_iter).n_columns
             self._similarities.append(Similarity(own[:, :n_columns], self.base, normalize=self.normalize))
-        self.heads_ = [head for head, _ in pairs]
+        self.tasks_, self.heads_ = tasks, heads
 
     def _select(self, place: int) -> Self:
         model, svm = super()._select(place), self.svms_[place]
-        own = np.isin(self._rows, svm.vectors.rows)
-        model._keep([(self.heads_[place], svm)], self.space_, self._rows[own], self.matrix_[own])
+        own = np.isin(self.rows_, svm.vectors.rows)
+        model._keep(self.space_, self.matrix_[own], self.rows_[own], [svm], None, [self.heads_[place]])
         return model
 
     def _check_memory(self, n_graphs: int) -> None:
@@ -284,7 +289,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         encoding, full = encode_in_full(graph, model.space_)
         own, sums = own_sums(full, self.base), similarity.sums(encoding.matrix)
         divisors = similarity.divisors(sums, own)[0]
-        decision = _decision(model.heads_[0], model.svms_[0], similarity.from_sums(sums, own))
+        decision = _decision(model.heads_[0], model.svms_[0], sums / divisors)
         contributions = _contributions(
             encoding.matrix, similarity.matrix, decision.weights / divisors, self.base
         )
@@ -292,30 +297,8 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         return explanation_of(graph, encoding, contributions, decision, f"exact: {method}", n_columns)
 
     def _to_state(self) -> dict[str, object]:
-        self._check_fitted()
         svms = [replace(svm, held_out=None, unlike_rows=None, unlike=None) for svm in self.svms_]
-        return {
-            **space_to_state(self.space_),
-            **matrix_to_state(self.matrix_),
-            "rows": self._rows,
-            "tasks": self.tasks_,
-            "svms": svms,
-            "heads": [head_to_state(head) for head in self.heads_],
-        }
-
-    @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, Any]) -> Self:
-        self = cls._with_params(params)
-        space = space_from_state(state)
-        self.tasks_ = restore(tuple[str, ...] | None, state["tasks"])
-        svms = restore(list[SelectedSVM], state["svms"])
-        heads = [head_from_state(head) for head in state["heads"]]
-        rows = restore(Int64, state["rows"])
-        matrix = matrix_from_state(state, space.n_columns)
-        if matrix.shape[0] != len(rows):
-            raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-        self._keep(list(zip(heads, svms)), space, rows, matrix)
-        return self
+        return super()._to_state() | {"svms": svms}
 
 
 def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM]:

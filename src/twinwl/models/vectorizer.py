@@ -12,7 +12,7 @@ columns is complete: every frequent colour consists of frequent colours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -33,16 +33,12 @@ from twinwl.models.features import (
     COLUMN_PARAMETERS,
     FEATURE_PARAMETERS,
     Encoding,
-    Examples,
     FeatureEstimator,
     FeatureSpace,
     ValueTable,
+    check_columns,
     choose_columns,
-    columns_from_state,
     keep_columns,
-    n_graphs_from_state,
-    space_from_state,
-    space_to_state,
     stwin_features,
 )
 from twinwl.refinement.colours import Alphabet, Round, item_dtype
@@ -194,7 +190,7 @@ def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 |
     )
     examples = space.examples
     if examples is not None:
-        examples = Examples(examples.graphs[kept], examples.root[kept])
+        examples = examples.of_columns(kept)
     return replace(space, alphabet=alphabet, twins=twins, examples=examples), None
 
 
@@ -302,6 +298,11 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     _constraints: ClassVar[Constraints] = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
 
     _fitted_attribute = "space_"
+    _kept: ClassVar[Mapping[str, Any]] = {
+        "space": FeatureSpace,
+        "columns": Int64 | None,
+        "n_graphs_with_column": Int64 | None,
+    }
 
     space_: FeatureSpace
     columns_: Int64 | None
@@ -465,23 +466,12 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         self._keep(encoding.space, columns if len(columns) < n_columns else None, None)
         return encoding
 
-    def _keep(self, space: FeatureSpace, columns: Int64 | None, n_graphs: Int64 | None) -> None:
-        self.space_, self.columns_, self.n_graphs_with_column_ = space, columns, n_graphs
+    def _keep(self, space: FeatureSpace, columns: Int64 | None, n_graphs_with_column: Int64 | None) -> None:
+        check_columns(columns, space.n_columns)
+        self.space_, self.columns_, self.n_graphs_with_column_ = space, columns, n_graphs_with_column
         self.n_features_out_ = space.n_columns if columns is None else len(columns)
-
-    def _to_state(self) -> dict[str, object]:
-        self._check_fitted()
-        kept = {"columns": self.columns_, "n_graphs_with_column": self.n_graphs_with_column_}
-        return space_to_state(self.space_) | {name: part for name, part in kept.items() if part is not None}
-
-    @classmethod
-    def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> STwinVectorizer:
-        self = cls._with_params(params)
-        space = space_from_state(state)
-        columns = columns_from_state(state, space.n_columns)
-        n_columns = space.n_columns if columns is None else len(columns)
-        self._keep(space, columns, n_graphs_from_state(state, n_columns))
-        return self
+        if n_graphs_with_column is not None and len(n_graphs_with_column) != self.n_features_out_:
+            raise TwinWLError("the numbers of graphs do not fit the columns; the file is damaged")
 
 
 def warn_strange_graphs(batch: GraphBatch, encoding: Encoding) -> None:

@@ -41,8 +41,6 @@ from twinwl.models.base import (
 from twinwl.models.calibration import (
     ClassHead,
     NumberHead,
-    head_from_state,
-    head_to_state,
     hold_out,
     hold_out_scaffolds,
     scaffolds_of,
@@ -557,7 +555,7 @@ class NeuralGraphEstimator(TaskEstimator):
             "history": self.history_,
             "weights": weights_to_state(self.module_),
             "tasks": self.tasks_,
-            "heads": [head_to_state(head) for head in self.heads_],
+            "heads": self.heads_,
         }
 
     def _network_from_state(self, state: Mapping[str, Any], **shape: int) -> None:
@@ -566,7 +564,7 @@ class NeuralGraphEstimator(TaskEstimator):
         ``shape`` is passed to `_build_module`: what can be measured on a network with memory alone.
         """
         self.tasks_ = restore(tuple[str, ...] | None, state["tasks"])
-        self.heads_ = [head_from_state(head) for head in state["heads"]]
+        self.heads_ = restore(self._kept["heads"], state["heads"])
         if len(self.heads_) != len(self.tasks_ or self.heads_[:1]):
             raise TwinWLError("the model's outputs do not fit its tasks; the file is damaged")
         self.history_ = restore(History, state["history"], "history")
