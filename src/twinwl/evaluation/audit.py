@@ -160,6 +160,7 @@ class Audit(Rendered):
         The sets, for the page.
     """
 
+    _records = "matches"
     sizes: dict[str, int]
     levels: tuple[str, ...]
     level: str
@@ -197,10 +198,6 @@ class Audit(Rendered):
             scored = figures(part.scores, list(part.scores), part.positive)
             lines.append(f"Scores, {part.part} ({part.n_graphs:,}): {scored}")
         return "\n".join(lines)
-
-    def to_records(self) -> list[dict[str, object]]:
-        """Return one dictionary per match."""
-        return [match._asdict() for match in self.matches]
 
     def table(self) -> list[list[str]]:
         """Return how many graphs of each set earlier ones have too, by level, the header first."""
@@ -610,6 +607,7 @@ class Ceiling(Rendered):
         1-WL, the readouts in the order asked for, isomorphism.
     """
 
+    _records = "rows"
     task: str
     metric: str
     n_graphs: int
@@ -637,10 +635,6 @@ class Ceiling(Rendered):
         if gain <= 0:
             return f"{text}: telling more graphs apart than 1-WL does cannot help here."
         return f"{text}: telling more graphs apart than 1-WL does can gain {gain:.3g}{unit} at most."
-
-    def to_records(self) -> list[dict[str, object]]:
-        """Return one dictionary per row."""
-        return [row._asdict() for row in self.rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""

@@ -150,6 +150,7 @@ class Power(Rendered):
         One per pair and method.
     """
 
+    _records = "scores"
     suite: str
     categories: dict[str, int]
     copies: int
@@ -176,10 +177,6 @@ class Power(Rendered):
         return CategoryScore(
             len(chosen), n_of["separated"], n_of["unsound"], n_of["failed"], seconds, n_of["unclear"]
         )
-
-    def to_records(self) -> list[dict[str, object]]:
-        """Return one dictionary per pair and method."""
-        return [score._asdict() for score in self.scores]
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values: the counts of each method, its pairs, and published figures."""

@@ -259,9 +259,12 @@ _ALL_SIGNS_TRIED = 13
 class Rendered:
     """A result that shows itself: a dataclass whose `to_records` says what is in its table."""
 
+    _records = ""
+    """Name of the attribute with the records, which are NamedTuples."""
+
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per row."""
-        raise NotImplementedError
+        """Return one dictionary per record."""
+        return [record._asdict() for record in getattr(self, self._records)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""

@@ -19,7 +19,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
@@ -113,7 +113,7 @@ def make_folds(
     checked("n_folds", n_folds, integer(2))
     y = np.asarray(y)
     several = y.ndim > 1
-    classes, codes = np.unique(_strata(y, stratified=stratified), return_inverse=True)
+    classes, codes = np.unique(_strata(y) if stratified else np.zeros(len(y)), return_inverse=True)
     if groups is not None and len(groups) != len(y):
         raise TwinWLError(f"groups has {len(groups)} entries for {len(y)} graphs; give one per graph")
     if several:  # a class too rare for that many folds is not worth an error: other tasks can do without it
@@ -140,10 +140,8 @@ def make_folds(
     return [_held_out(training, test, codes, groups, seed, number) for number, (training, test) in parts]
 
 
-def _strata(y: Values, *, stratified: bool) -> Values:
+def _strata(y: Values) -> Values:
     """Return what to stratify by: the classes, or of several tasks each graph's rarest class."""
-    if not stratified:
-        return np.zeros(len(y))
     if y.ndim == 1:
         return y
     tasks = read_targets(y, len(y), empty=True)
@@ -347,9 +345,11 @@ def split_of(
         ``"classification"`` wants every class among the graphs to learn from.
     """
     stratified = task == "classification"
+    if not stratified:  # every split of numbers is one of graphs of a single class
+        data = replace(data, y=np.zeros(len(data)), tasks=())
     if split is None or (isinstance(split, str) and split == "stratified"):
         together = ", groups kept together" * (data.groups is not None)
-        rarest = ", by each graph's rarest class" * (stratified and bool(data.tasks))
+        rarest = ", by each graph's rarest class" * bool(data.tasks)
 
         def folds(seed: int) -> list[Fold]:
             return make_folds(data.targets, data.groups, n_folds=n_folds, seed=seed, stratified=stratified)
@@ -357,13 +357,13 @@ def split_of(
         text = f"{n_folds} {'stratified ' * stratified}folds{together}{rarest}"
         return Split(f"{n_folds} folds", text, folds)
     if isinstance(split, str) and split in WORDS[1:3]:
-        return _by_scaffold(data, split, stratified=stratified)
+        return _by_scaffold(data, split)
     if isinstance(split, str | Path):
-        return _from_file(data, Path(split), stratified=stratified)
-    return _from_cells(data, *_cells(split, "split", data), stratified=stratified)
+        return _from_file(data, Path(split))
+    return _from_cells(data, *_cells(split, "split", data))
 
 
-def _by_scaffold(data: Dataset, word: str, *, stratified: bool) -> Split:
+def _by_scaffold(data: Dataset, word: str) -> Split:
     if data.smiles is None:
         raise TwinWLError(
             f"split: {data.name} has no SMILES, so its graphs have no scaffolds; give a table of molecules, "
@@ -373,14 +373,14 @@ def _by_scaffold(data: Dataset, word: str, *, stratified: bool) -> Split:
 
     def folds(seed: int) -> list[Fold]:
         fold = split_groups(scaffolds, seed=seed if shuffled else None)
-        return [_completed(fold, data, f"split: {word}", seed, stratified=stratified)]
+        return [_completed(fold, data, f"split: {word}", seed)]
 
     order = "in random order" if shuffled else f"the most common ones to learn from; {folds(0)[0]}"
     text = f"{word}: {scaffolds.max() + 1:,} scaffolds, {order}"
     return Split(f"{word} {_digest(scaffolds)}", text, folds)
 
 
-def _from_file(data: Dataset, path: Path, *, stratified: bool) -> Split:
+def _from_file(data: Dataset, path: Path) -> Split:
     published = False
     if path.is_dir():
         folds = [_from_folder(path)]
@@ -388,9 +388,7 @@ def _from_file(data: Dataset, path: Path, *, stratified: bool) -> Split:
         published, folds = _from_json(_read_json(file, data.name), file)
     else:
         folds = [_from_table(file)]
-    parts = [
-        _from_cells(data, str(path), _of_graphs(pairs, path, data), stratified=stratified) for pairs in folds
-    ]
+    parts = [_from_cells(data, str(path), _of_graphs(pairs, path, data)) for pairs in folds]
     kind, text = path.name, f"published in {path.name}"
     if not published:
         kinds = "".join(part.kind for part in parts).encode()
@@ -513,7 +511,7 @@ def _check_known(what: str, cells: list[object], data: Dataset, expected: str) -
         )
 
 
-def _from_cells(data: Dataset, what: str, cells: list[object], *, stratified: bool) -> Split:
+def _from_cells(data: Dataset, what: str, cells: list[object]) -> Split:
     """Split by one value per graph: the name of its part, or its year."""
     _check_known(what, cells, data, "train, validation or test, or a year")
     names = [_PART_OF_NAME.get(str(cell).strip().lower()) for cell in cells]
@@ -538,7 +536,7 @@ def _from_cells(data: Dataset, what: str, cells: list[object], *, stratified: bo
             )
 
     def folds(seed: int) -> list[Fold]:
-        return [_completed(marked, data, what, seed, stratified=stratified)]
+        return [_completed(marked, data, what, seed)]
 
     text = f"{what}{about}; {folds(0)[0]}"
     return Split(f"{what.rpartition('/')[2]} {_digest(part)}", text, folds)
@@ -578,12 +576,12 @@ def _time(cell: object) -> str | None:
         return None
 
 
-def _completed(fold: Fold, data: Dataset, what: str, seed: int, *, stratified: bool) -> Fold:
+def _completed(fold: Fold, data: Dataset, what: str, seed: int) -> Fold:
     """Refuse a split that hides a class or tears groups apart; hold a tenth out where nothing is."""
     y, groups = data.targets, data.groups
     for place, column in enumerate(y.T if y.ndim > 1 else [y]):
         hidden = np.setdiff1d(column, column[fold.train])
-        hidden = hidden[hidden == hidden] if stratified else []  # noqa: PLR0124  (NaN, which is no class)
+        hidden = hidden[hidden == hidden]  # noqa: PLR0124  (NaN, which is no class)
         if len(hidden):
             of = f" of task {data.tasks[place]!r}" if data.tasks else ""
             raise TwinWLError(
@@ -597,7 +595,7 @@ def _completed(fold: Fold, data: Dataset, what: str, seed: int, *, stratified: b
         )
     if len(fold.validation):
         return fold
-    codes = np.unique(_strata(y, stratified=stratified), return_inverse=True)[1].astype(np.int64)
+    codes = np.unique(_strata(y), return_inverse=True)[1].astype(np.int64)
     return _held_out(fold.train, fold.test, codes, groups, seed, 0)
 
 
