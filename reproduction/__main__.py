@@ -14,23 +14,12 @@ from functools import cache, partial
 from pathlib import Path
 
 import twinwl as tw
+from reproduction import runs
 from reproduction.charts import write_figures
 from reproduction.page import Page, read_benchmark, update_readme
 from reproduction.results import DATASETS, TABLES, TITLES, Results
-from reproduction.runs import (
-    CASE_METHODS,
-    CASE_SET,
-    RUNTIME_SETS,
-    Cell,
-    Settings,
-    find_ceilings,
-    run_case_study,
-    run_tasks,
-    separate_pairs,
-    tasks_of,
-    time_features,
-)
-from twinwl.results import ResultStore, Row
+from reproduction.runs import CASE_METHODS, CASE_SET, RUNTIME_SETS, Cell, Settings, run_tasks, tasks_of
+from twinwl.results import Row
 
 PARTS = ("figures", "table3", "ceiling", "case-study", "table1", "table2")  # seconds, minutes, then hours
 _RESULTS = Path("results")
@@ -58,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class Reproduction:
-    """One call of the command; stores that cannot be read, and a choice of nothing, are refused first."""
+    """One call of the command; a choice of nothing is refused first."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -75,11 +64,11 @@ class Reproduction:
             if name in self.parts and row.method in methods and dataset in datasets
         }
         case_methods = [name for name in CASE_METHODS if name in methods]
-        case_study = partial(run_case_study, methods=case_methods, until=self.until)
+        case_study = partial(runs.run_case_study, methods=case_methods, until=self.until)
         measured: dict[str, tuple[Sequence[str], Callable[[tw.Dataset, Path], list[Row]]]] = {
-            "table3": (RUNTIME_SETS, time_features),
-            "ceiling": (DATASETS, find_ceilings),
-            "table2": (TABLES["table2"].datasets, separate_pairs),
+            "table3": (RUNTIME_SETS, runs.time_features),
+            "ceiling": (DATASETS, runs.find_ceilings),
+            "table2": (TABLES["table2"].datasets, runs.separate_pairs),
             "case-study": ((CASE_SET,) if case_methods else (), case_study),
         }
         self.measured = [
@@ -92,8 +81,6 @@ class Reproduction:
             raise tw.TwinWLError(
                 f"nothing of {' and '.join(self.parts)} is left by these --methods and --datasets; widen them"
             )
-        for part in self.parts:
-            ResultStore(self._store(part)).rows()
 
     def run(self) -> None:
         """Run all parts, the cheapest first, until the time is up; what the stores have is not run again."""

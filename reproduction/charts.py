@@ -69,8 +69,7 @@ def protocol_charts(
     cells: Mapping[str, Sequence[ResultCell]], reported: Mapping[str, Mapping[str, Reported]]
 ) -> Figure:
     """Draw the protocols side by side, one chart per data set: a row per method."""
-    rows = -(-len(cells) // 2)
-    figure, axes = new_figure(11, 5 * rows, rows, 2)
+    figure, axes = _panels(len(cells), len(cells), 5)
     for axis, (dataset, found) in zip(axes, cells.items(), strict=False):
         axis.set(title=dataset, xlabel="accuracy, %")
         axis.set_yticks(range(len(found)), [TITLES[cell.method] for cell in found])
@@ -84,15 +83,21 @@ def protocol_charts(
                 axis.plot(mean, y, "o", markersize=size, color=colour, markerfacecolor=fill)
             if cell.method in reported[dataset]:
                 axis.plot(reported[dataset][cell.method].mean, y, "|", markersize=14, color=PAPER)
-    for axis in axes[len(cells) :]:
-        axis.set_axis_off()
     return figure
+
+
+def _panels(n_charts: int, n_places: int, height: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure and its axes, two in each row; those behind the charts are not drawn."""
+    rows = -(-n_places // 2)
+    figure, axes = new_figure(11, height * rows, rows, 2)
+    for axis in axes[n_charts:]:
+        axis.set_axis_off()
+    return figure, axes
 
 
 def cost_charts(cells: Mapping[str, Sequence[ResultCell]]) -> Figure:
     """Draw fair accuracy against the seconds of one fit, on a logarithmic axis, one chart per data set."""
-    rows = len(cells) // 2 + 1  # one place is for the legend
-    figure, axes = new_figure(11, 4 * rows, rows, 2)
+    figure, axes = _panels(len(cells), len(cells) + 1, 4)  # one place is for the legend
     shown = {cell.method for each in cells.values() for cell in each}
     methods = [name for name in TITLES if name in shown]
     known: dict[str, Any] = dict.fromkeys(methods)
@@ -103,8 +108,6 @@ def cost_charts(cells: Mapping[str, Sequence[ResultCell]]) -> Figure:
             mark = {TWIN: "*", WL: "^", OTHER: "o"}[colour_of(cell.method)]
             place = max(cell.seconds, 1e-3), cell.percent()
             (known[cell.method],) = axis.plot(*place, mark, color=colour, markersize=9)
-    for axis in axes[len(cells) :]:
-        axis.set_axis_off()
     axes[len(cells)].legend(known.values(), [TITLES[name] for name in known], ncols=2, loc="upper left")
     return figure
 
@@ -133,36 +136,26 @@ def growth_charts(measured: Mapping[str, Sequence[Mapping[str, float]]]) -> Figu
     return figure
 
 
-def is_large(each: TwinAgainstWL) -> bool:
-    """Return whether a difference would flatten the others on a common axis."""
-    return abs(each.points) > _LARGE
-
-
 def difference_charts(found: Sequence[TwinAgainstWL], *, together: bool = False) -> Figure:
     """Draw mean differences and their 95 % intervals by data set; small ones on an enlarged axis below.
 
     Each pair of methods has a column of its own, on the same axes; ``together`` draws all into one column.
     """
     pairs = [None] if together else list(dict.fromkeys((each.twin, each.wl) for each in found))
-    sizes = [size for size in (True, False) if any(is_large(each) == size for each in found)]
+    is_large = [abs(each.points) > _LARGE for each in found]
+    sizes = sorted(set(is_large), reverse=True)
     rows = max(len(found) / len(pairs), len(sizes))
     figure, axes = new_figure(7 if together else 3.6 * len(pairs), 1.6 + 0.3 * rows, len(sizes), len(pairs))
     for place, axis in enumerate(axes):
         large, pair = sizes[place // len(pairs)], pairs[place % len(pairs)]
-        shared = [each for each in found if is_large(each) == large]
+        shared = [each for each, one in zip(found, is_large) if one == large]
         shown = [each for each in shared if pair in {None, (each.twin, each.wl)}]
         ends = [each.points + side * each.half_width for each in shared for side in (-1, 1)]
         room = 0.1 * (max(*ends, 0) - min(*ends, 0))
         axis.set_xlim(min(*ends, 0) - room, max(*ends, 0) + 3 * room)
         if place < len(pairs):
-            names = (
-                ()
-                if pair is None
-                else shown[0].comparison.names
-                if shown
-                else [TITLES[name] for name in pair]
-            )
-            axis.set_title(" minus\n".join(names) or "Twin minus 1-WL under the same classifier")
+            names = " minus\n".join(TITLES[name] for name in pair or ())
+            axis.set_title(names or "Twin minus 1-WL under the same classifier")
         axis.set_xlabel("points of accuracy, fair" if place < len(pairs) else "the others, enlarged")
         _draw_differences(axis, shown, together=together)
     return figure
@@ -260,19 +253,20 @@ def trees_figure() -> Figure:
         names = {node: str(node) for node in one}
         _draw(row[0], one, dict(zip(sorted(one), places)), fills, names, shaded=[1])
         row[0].set_title(f"{('G₁', 'G₂')[graph]} and its node 1")
-        for axis, of_labels in ((row[1], True), (row[2], False)):
-            tree, nodes, where = _tree(one, degree if of_labels else dict.fromkeys(one, 0))
-            seen: set[int] = set()
-            fills, texts = [], {}
-            for place, node in nodes.items():
-                again = not of_labels and node in seen
-                fills.append(_PAINTS[degree[node]] if of_labels else "white" if again else _GREY)
-                texts[place] = degree[node] - 1 if of_labels else node
-                seen.add(node)
-            _draw(axis, tree, where, fills, texts)
-            axis.set_title("label tree" if of_labels else "identity tree")
-            reached = f"{{{', '.join(map(str, sorted(seen)))}}}: {len(seen)} nodes"
-            text = "the same for both nodes" if of_labels else reached
+        tree, where = _tree(one, degree)
+        labels = [degree[path[-1]] for path in where]
+        _draw(
+            row[1], tree, where, [_PAINTS[label] for label in labels], dict(zip(where, np.array(labels) - 1))
+        )
+        tree, where = _tree(one, dict.fromkeys(one, 0))
+        nodes = [path[-1] for path in where]
+        fills = ["white" if node in nodes[:place] else _GREY for place, node in enumerate(nodes)]
+        _draw(row[2], tree, where, fills, dict(zip(where, nodes)))
+        reached = sorted(set(nodes))
+        about = f"{{{', '.join(map(str, reached))}}}: {len(reached)} nodes"
+        titles = (("label tree", "the same for both nodes"), ("identity tree", about))
+        for axis, (title, text) in zip(row[1:], titles):
+            axis.set_title(title)
             axis.text(0.5, -0.08, text, ha="center", transform=axis.transAxes)
     figure.supxlabel(
         "Two steps from node 1. Label tree: fill and number are the label of a node.\n"
@@ -324,25 +318,23 @@ def _colours(graphs: Sequence[nx.Graph], label: str | None = None) -> list[list[
 
 
 def _tree(
-    one: nx.Graph, order: Mapping[int, int]
-) -> tuple[nx.Graph, dict[str, int], dict[str, tuple[float, float]]]:
-    """Return what reaches node 1 in two steps as a tree, the node of each place, and where places are.
+    one: nx.Graph, label: Mapping[int, int]
+) -> tuple[nx.Graph, dict[tuple[int, ...], tuple[float, float]]]:
+    """Return the walks of up to two steps from node 1 as a tree, and where each is drawn, the root on top.
 
-    Children are sorted by label where the tree shows labels, so that equal trees look equal.
+    A walk is a tuple of nodes. Children are sorted by label, so that trees of equal labels look equal.
     """
-    tree, nodes, where = nx.Graph(), {"1": 1}, {}
-    children = sorted(one[1], key=lambda node: (order[node], node))
-    leaves = [(child, leaf) for child in children for leaf in sorted(one[child], key=lambda n: (order[n], n))]
-    nodes |= {f"1-{child}": child for child in children}
-    for x, (child, leaf) in enumerate(leaves):
-        name = f"1-{child}-{leaf}"
-        nodes[name], where[name] = leaf, (float(x), 0.0)
-        tree.add_edges_from([("1", f"1-{child}"), (f"1-{child}", name)])
-    for child in children:
-        below = [where[f"1-{child}-{leaf}"][0] for leaf in one[child]]
-        where[f"1-{child}"] = float(np.mean(below)), 1.0
-    where["1"] = float(np.mean([where[f"1-{child}"][0] for child in children])), 2.0
-    return tree, nodes, where
+
+    def longer(walk: tuple[int, ...]) -> list[tuple[int, ...]]:
+        return [(*walk, node) for node in sorted(one[walk[-1]], key=lambda node: (label[node], node))]
+
+    children = longer((1,))
+    leaves = [leaf for child in children for leaf in longer(child)]
+    x = {leaf: float(place) for place, leaf in enumerate(leaves)}
+    for walk in (*children, (1,)):
+        x[walk] = float(np.mean([x[below] for below in longer(walk)]))
+    tree = nx.Graph((walk[:-1], walk) for walk in (*children, *leaves))
+    return tree, {walk: (x[walk], 3.0 - len(walk)) for walk in ((1,), *children, *leaves)}
 
 
 def _draw(

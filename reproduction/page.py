@@ -20,8 +20,7 @@ from markdown_it import MarkdownIt  # comes with rich
 from matplotlib.figure import Figure
 
 import twinwl as tw
-from reproduction import charts
-from reproduction.charts import case_figure
+from reproduction import charts, runs
 from reproduction.results import (
     CASE_COSINES,
     DATASETS,
@@ -35,17 +34,6 @@ from reproduction.results import (
     points_between,
     signed,
     twins_against_wl,
-)
-from reproduction.runs import (
-    CASE_GRAPHS,
-    CEILINGS,
-    COSINES,
-    PAIRS_APART,
-    PREDICTIONS,
-    RUNTIME_ROUNDS,
-    RUNTIMES,
-    SEEN_BY,
-    compare_runtimes,
 )
 from twinwl.research import PROTOCOLS
 
@@ -78,23 +66,25 @@ class Page:
         self.facts = _findings(results)
         for fill_in in (self._significance, self._ceiling, self._accuracies, self._charts, self._case_study):
             fill_in()
-        measured = {unit: points for unit, points in (benchmark or {}).items() if unit in {"graphs", "nodes"}}
+        measured = benchmark or {}
         if measured:
             self.pictures["results-growth"] = charts.growth_charts(measured)
-        rows = [
-            [f"{one[unit]:,.0f} {unit}", f"{one['seconds']:.4f}"]
-            for unit in measured
-            for one in measured[unit]
-        ]
-        self.tables["growth"] = table(["", "seconds"], rows)
+        self.tables["growth"] = table(
+            ["", "seconds"],
+            [
+                [f"{one[unit]:,.0f} {unit}", f"{one['seconds']:.4f}"]
+                for unit, points in measured.items()
+                for one in points
+            ],
+        )
         if mutagenicity is not None:
-            self.pictures["results-case-study"] = case_figure(mutagenicity)
+            self.pictures["results-case-study"] = charts.case_figure(mutagenicity)
         made_with = [row["versions"].items() for row in results.rows if "versions" in row]
         self.facts |= {
             "tables": self.tables,
             "molecules_drawn": mutagenicity is not None,
             "case_study": mutagenicity is not None or bool(self.tables["cosines"]),
-            "runtime_rounds": RUNTIME_ROUNDS,
+            "runtime_rounds": runs.RUNTIME_ROUNDS,
             "runtime_p_value": RUNTIME_P_VALUE,
             "n_rows": _counted(len(results.rows), "result"),
             "made_with": sorted({", ".join(map(" ".join, versions)) for versions in made_with}),
@@ -122,20 +112,19 @@ class Page:
         self.facts["vain"] = [
             name for name in _distinct(each.dataset for each in found) if name not in helped
         ]
-        rows, sets = [], defaultdict(list)
+        rows: list[list[str]] = []
+        sets: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for each in found:
             one = each.comparison
             means = [f"{100 * mean:.2f}" for mean in one.means]
             p_values = [_p_value(one.t_p_value), _p_value(one.wilcoxon_p_value)]
             pair, points = " against ".join(one.names), signed(each.points)
             rows.append([each.dataset, pair, *means, points, *p_values, str(one.n_folds), each.verdict])
-            sets[pair, each.verdict].append(f"{each.dataset} ({points})")
+            sets[pair][each.verdict].append(f"{each.dataset} ({points})")
         self.facts["verdicts"] = []
-        for pair in _distinct(pair for pair, _ in sets):
+        for pair, of in sets.items():
             said = [
-                f"{words} {_joined(sets[pair, one])}"
-                for one, words in _VERDICTS.items()
-                if (pair, one) in sets
+                f"{words} {_joined(of[verdict])}" for verdict, words in _VERDICTS.items() if verdict in of
             ]
             self.facts["verdicts"].append(f"{pair}: {'; '.join(said)}.")
         header = ["", "methods", "Twin", "1-WL", "points", "p (t)", "p (Wilcoxon)", "runs", "verdict"]
@@ -144,7 +133,7 @@ class Page:
 
     def _ceiling(self) -> None:
         found: dict[str, dict[str, Mapping[str, float]]] = defaultdict(dict)
-        for row in self.results.of_kind(CEILINGS):
+        for row in self.results.of_kind(runs.CEILINGS):
             found[row["dataset"]][row["method"]] = row["scores"]
         gains, no_gain, rows = [], [], []
         for name, of in found.items():
@@ -155,11 +144,17 @@ class Page:
                 gains.append(f"on {name} it could gain {points:.1f} points")
             else:
                 no_gain.append(name)
-            best = [f"{100 * of[seen]['best']:.2f}" if seen in of else "–" for seen in SEEN_BY]
+            best = [f"{100 * of[seen]['best']:.2f}" if seen in of else "–" for seen in runs.SEEN_BY]
             texts = [f"{count:,.0f}" for count in (wl["mixed"], wl["distinct"], exact["distinct"])]
             rows.append([name, f"{wl['of']:,.0f}", f"{100 * wl['baseline']:.2f}", *best, *texts])
         self.facts |= {"ceilings": bool(rows), "gains": gains, "no_gain": no_gain}
-        header = ["best accuracy, %", "graphs", "largest class", *SEEN_BY, "look like another class (1-WL)"]
+        header = [
+            "best accuracy, %",
+            "graphs",
+            "largest class",
+            *runs.SEEN_BY,
+            "look like another class (1-WL)",
+        ]
         self.tables["ceiling"] = table([*header, "look different (1-WL)", "not isomorphic"], rows)
 
     def _accuracies(self) -> None:
@@ -189,11 +184,11 @@ class Page:
         header = ["", "ours, fair", "ours, best-fold-epoch", "paper", "points", "within one deviation"]
         self.tables["closeness"] = table(header, rows)
         rows = []
-        for each in compare_runtimes(self.results.of_kind(RUNTIMES)):
-            runs = [each.stwin, each.wl]
-            measured = [f"{_plus_minus(1000 * np.mean(one), 1000 * np.std(one), 1)} ms" for one in runs]
+        for each in runs.compare_runtimes(self.results.of_kind(runs.RUNTIMES)):
+            timed = [each.stwin, each.wl]
+            measured = [f"{_plus_minus(1000 * np.mean(one), 1000 * np.std(one), 1)} ms" for one in timed]
             in_paper = [f"{_plus_minus(*TABLE_3[name][each.dataset])} s" for name in ("STwin", "1-WL")]
-            ratio = [f"{each.ratio:.2f}", _p_value(each.p_value), " + ".join(str(len(one)) for one in runs)]
+            ratio = [f"{each.ratio:.2f}", _p_value(each.p_value), " + ".join(str(len(one)) for one in timed)]
             rows.append([each.dataset, *measured, *ratio, *in_paper])
         header = ["", "STwin", "1-WL", "ratio", "p (t-test)", "runs", "paper: STwin", "paper: 1-WL"]
         self.tables["runtime"] = table(header, rows)
@@ -230,21 +225,21 @@ class Page:
             self.pictures["results-pairs"] = charts.pairs_chart(counts, self.facts["n_pairs"], "EXP")
 
     def _case_study(self) -> None:
-        cosines = {row["method"]: row["scores"]["cosine"] for row in self.results.of_kind(COSINES)}
+        cosines = {row["method"]: row["scores"]["cosine"] for row in self.results.of_kind(runs.COSINES)}
         rows = [[name, f"{value:.4f}", f"{CASE_COSINES[name]:.4f}"] for name, value in cosines.items()]
         self.tables["cosines"] = table(["cosine", "ours", "expected"], rows)
         of_method = defaultdict(list)
-        for row in self.results.of_kind(PREDICTIONS):
+        for row in self.results.of_kind(runs.PREDICTIONS):
             of_method[TITLES[row["method"]]].append(row["scores"])
         wrong, rows = [], []
         for title, scores in of_method.items():
             rows.append([title])
-            for graph in CASE_GRAPHS:
+            for graph in runs.CASE_GRAPHS:
                 right = sum(score[f"right-{graph}"] for score in scores)
                 sure = np.mean([score[f"probability-{graph}"] for score in scores])
                 rows[-1] += [f"{right:.0f} of {len(scores)}", f"{sure:.2f}"]
                 wrong += [title] * (right < len(scores))
-        header = ["", *(text for graph in CASE_GRAPHS for text in (f"{graph} right", "probability"))]
+        header = ["", *(text for graph in runs.CASE_GRAPHS for text in (f"{graph} right", "probability"))]
         self.tables["predictions"] = table(header, rows)
         self.facts["wrong"] = _distinct(wrong)
 
@@ -270,12 +265,8 @@ def _findings(results: Results) -> dict[str, Any]:
     ]
     rises = [rise for rise, _ in rising]
     close = _close_cells(results)
-    cells = {
-        (row.method, name): name in row.reported
-        for each in TABLES.values()
-        for row in each.rows
-        for name in each.datasets
-    }
+    cells = {(row.method, name) for each in TABLES.values() for row in each.rows for name in each.datasets}
+    of_paper = {(row.method, name) for each in TABLES.values() for row in each.rows for name in row.reported}
     complete = {(cell.method, cell.dataset) for each in TABLES.values() for cell in results.complete(each)}
     return {
         "molecules": found,
@@ -283,7 +274,7 @@ def _findings(results: Results) -> dict[str, Any]:
         "worse": [where for where, verdict in verdicts if verdict == "1-WL is better"],
         "spread": " to ".join([*points[:1], *points[-1:]]),
         "apart": {name: rounds[max(rounds)] for name, rounds in _pairs_apart(results).items()},
-        "n_pairs": next((int(row["scores"]["of"]) for row in results.of_kind(PAIRS_APART)), 0),
+        "n_pairs": next((int(row["scores"]["of"]) for row in results.of_kind(runs.PAIRS_APART)), 0),
         "on_pairs": [
             f"{name} {on_pairs[one].percent():.1f} %" for name, one in names.items() if one in on_pairs
         ],
@@ -302,10 +293,12 @@ def _findings(results: Results) -> dict[str, Any]:
             "fair": sum(reported.near(cell.percent()) for cell, reported in close),
             "above": sum(cell.percent(_BEST) > sum(reported) for cell, reported in close),
         },
-        "ratios": sorted(f"{each.ratio:.2f}" for each in compare_runtimes(results.of_kind(RUNTIMES))),
+        "ratios": sorted(
+            f"{each.ratio:.2f}" for each in runs.compare_runtimes(results.of_kind(runs.RUNTIMES))
+        ),
         "n_cells": len(cells),
         "n_complete": len(complete),
-        "paper_complete": {cell for cell, of_paper in cells.items() if of_paper} <= complete,
+        "paper_complete": of_paper <= complete,
     }
 
 
@@ -323,7 +316,7 @@ def _close_cells(results: Results) -> list[tuple[ResultCell, Any]]:
 def _pairs_apart(results: Results) -> dict[str, dict[int, int]]:
     """Return how many pairs of EXP each kind of features tells apart after h rounds."""
     counts: dict[str, dict[int, int]] = defaultdict(dict)
-    for row in results.of_kind(PAIRS_APART):
+    for row in results.of_kind(runs.PAIRS_APART):
         if row["dataset"] == "EXP" and isinstance(h := row["config"]["n_iter"], int):
             counts[row["method"]][h] = int(row["scores"]["pairs"])
     return dict(counts)
@@ -351,8 +344,11 @@ def update_readme(path: Path, results: Results) -> None:
 
 
 def read_benchmark(path: Path) -> Mapping[str, Any] | None:
-    """Read what ``benchmarks/refinement.py`` wrote; None where it has not been run."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    """Read the series that ``benchmarks/refinement.py`` wrote; None where it has not been run."""
+    if not path.is_file():
+        return None
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return {unit: found[unit] for unit in ("graphs", "nodes") if unit in found}
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int] = ()) -> str:
@@ -378,9 +374,9 @@ def _reading(cell: ResultCell | None, protocol: str) -> str:
         return "not run"
     if protocol not in cell.readings:
         return "–"
-    runs = f"{cell.n_runs} of {cell.n_folds}" if cell.partial else str(cell.n_runs)
+    folds = f"{cell.n_runs} of {cell.n_folds}" if cell.partial else str(cell.n_runs)
     bold = "**" * (protocol == "fair")
-    return f"{bold}{_plus_minus(cell.percent(protocol), 100 * cell.readings[protocol].std)}{bold} ({runs})"
+    return f"{bold}{_plus_minus(cell.percent(protocol), 100 * cell.readings[protocol].std)}{bold} ({folds})"
 
 
 def _note(cells: Mapping[str, ResultCell | None], *, ours: bool) -> str:

@@ -7,8 +7,10 @@ the paper.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,10 +40,9 @@ class TableRow(NamedTuple):
 
 
 class PaperTable(NamedTuple):
-    """A table of accuracies: its rows in the paper's order, then ours, and its data sets."""
+    """A table of accuracies: its data sets, and its rows in the paper's order, then ours."""
 
     name: str
-    title: str
     datasets: tuple[str, ...]
     rows: tuple[TableRow, ...]
 
@@ -74,7 +75,7 @@ _OURS = (
 )
 
 # fmt: off
-TABLE_1 = PaperTable("table1", "accuracy on five molecule sets", MOLECULES, (
+TABLE_1 = PaperTable("table1", MOLECULES, (
     _row("SP kernel", "sp-kernel", (87.28, 0.55), (58.24, 2.44), (71.63, 2.19), (73.47, 0.21), (73.07, 0.11)),
     _row("WL kernel", "wl-kernel", (82.05, 0.36), (57.97, 0.49), None, (82.19, 0.18), (82.46, 0.24)),
     _row("DGK", "dgk", (87.44, 2.72), (60.08, 2.55), None, (73.55, 0.51), (73.26, 0.26)),
@@ -90,7 +91,7 @@ TABLE_1 = PaperTable("table1", "accuracy on five molecule sets", MOLECULES, (
     _row("NTwin-GNN", "ntwin", (88.89, 3.74), (72.22, 5.36), (84.63, 3.74), (85.55, 0.97), (85.64, 0.83)),
     *_OURS,
 ))
-TABLE_2 = PaperTable("table2", "expressive power on EXP", ("EXP",), (
+TABLE_2 = PaperTable("table2", ("EXP",), (
     _exp("GCN", "gcn", 50.0, 0.0), _exp("GIN", "gin", 50.0, 0.0), _exp("PPGN", "ppgn", 50.0, 0.0),
     _exp("GCN-RNI", "gcn-rni", 98.0, 1.85), _exp("STwin-GNN", "stwin", 99.50, 0.70),
     _exp("NTwin-GNN", "ntwin", 99.33, 0.93), *_OURS,
@@ -126,8 +127,6 @@ class ResultCell:
     dataset, method : str
     grid : str or None
         The grid that was searched; None for the default parameters.
-    n_configs : int
-        Number of configurations in it.
     readings : dict
         Protocol to `Summary`; protocols that do not apply to the method are missing.
     runs : list of (seed, fold)
@@ -145,7 +144,6 @@ class ResultCell:
     dataset: str
     method: str
     grid: str | None
-    n_configs: int
     readings: dict[str, Summary]
     runs: list[tuple[int, int]]
     n_folds: int
@@ -184,7 +182,6 @@ class Results:
     def __init__(self, rows: Iterable[Row], n_folds: int = 10) -> None:
         self.rows = list(rows)
         self.n_folds = n_folds
-        self._cells: dict[tuple[str, str], ResultCell | None] = {}
         self._of_cell: dict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in self.of_kind(f"{n_folds} folds"):
             self._of_cell[row["dataset"], row["method"]].append(row)
@@ -194,12 +191,10 @@ class Results:
         """Read several stores; one that does not exist has no rows."""
         return cls(row for path in stores for row in ResultStore(path).rows())
 
+    @cache  # noqa: B019  (a page asks for each cell many times, and lives as long as its results)
     def cell(self, dataset: str, method: str) -> ResultCell | None:
         """Return a cell, or None if there are no complete results."""
-        key = dataset, method
-        if key not in self._cells:  # a page asks for each of them many times
-            self._cells[key] = _cell(self._of_cell.get(key, []), self.n_folds)
-        return self._cells[key]
+        return _cell(self._of_cell.get((dataset, method), []), self.n_folds)
 
     def complete(self, table: PaperTable, datasets: Iterable[str] | None = None) -> list[ResultCell]:
         """Return the complete cells of a table, data set by data set."""
@@ -224,44 +219,43 @@ def _cell(rows: Sequence[Row], n_folds: int) -> ResultCell | None:
     rows = [row for row in rows if row["version"] == method.version]
     usual = Counter(row["digest"] for row in rows).most_common(1)
     rows = [row for row in rows if row["digest"] == usual[0][0]]
-    found = []
+    searched: str | None = None
+    runs: dict[tuple[int, int], dict[int, Row]] = {}
     for grid in _GRIDS:
-        configs = method.configs(grid) if grid is None or grid in method.grids else [{}]
+        configs = method.configs(grid)
         of_fold: dict[tuple[int, int], dict[int, Row]] = defaultdict(dict)
         for row in rows:
             if row["config"] in configs:
                 of_fold[row["seed"], row["fold"]][configs.index(row["config"])] = row
         whole = {run: each for run, each in sorted(of_fold.items()) if len(each) == len(configs)}
-        found.append((len(whole), grid, configs, whole))
-    n_runs, grid, configs, runs = max(found, key=lambda each: each[0])
-    if not n_runs:
+        if len(whole) > len(runs):
+            searched, runs = grid if len(configs) > 1 else None, whole
+    if not runs:
         return None
-    kept = [each[place] for each in runs.values() for place in range(len(configs))]
+    kept = [each[place] for each in runs.values() for place in sorted(each)]
     leaked = {row["fold"]: row["n_leaked"] for row in kept if row["seed"] == kept[0]["seed"]}
-    readings = {name: summary for name in PROTOCOLS if (summary := summarise(kept, name)) is not None}
+    without: list[Row] = [{**row, "scores": {"accuracy": _without_copies(row["scores"])}} for row in kept]
     return ResultCell(
         kept[0]["dataset"],
-        kept[0]["method"],
-        grid if len(configs) > 1 else None,
-        len(configs),
-        readings,
+        method.name,
+        searched,
+        _readings(kept),
         list(runs),
         n_folds,
         float(np.median([row["seconds"] for row in kept])),
         sum(leaked.values()),
-        _without_leaks(kept),
+        _readings(without)["fair"].mean,
     )
 
 
-def _without_leaks(rows: Sequence[Row]) -> float:
-    """Return the fair mean over test graphs without a copy in training; a fold may have no copies."""
-    without: list[Row] = []
-    for row in rows:
-        scores = row["scores"]
-        score = scores.get("accuracy-without-duplicates", scores["accuracy"])
-        without.append({**row, "scores": {"accuracy": score}})
-    summary = summarise(without, "fair")
-    return float("nan") if summary is None else summary.mean
+def _readings(rows: Sequence[Row]) -> dict[str, Summary]:
+    """Summarise rows under each protocol that applies to the method."""
+    return {name: summary for name in PROTOCOLS if (summary := summarise(rows, name)) is not None}
+
+
+def _without_copies(scores: Mapping[str, float]) -> float:
+    """Return the accuracy on test graphs without a copy in training; a fold may have no copies."""
+    return scores.get("accuracy-without-duplicates", scores["accuracy"])
 
 
 @dataclass(frozen=True)
@@ -278,8 +272,8 @@ class TwinAgainstWL:
         cls, dataset: str, pair: tuple[str, str], ours: Sequence[float], theirs: Sequence[float], n_folds: int
     ) -> TwinAgainstWL:
         """Compare the scores of both methods of a pair on the same folds, of ``n_folds`` per seed."""
-        names = TITLES[pair[0]], TITLES[pair[1]]
-        return cls(dataset, *pair, compare_scores(ours, theirs, names, test_share=1 / (n_folds - 1)))
+        names, test_share = (TITLES[pair[0]], TITLES[pair[1]]), 1 / (n_folds - 1)
+        return cls(dataset, *pair, compare_scores(ours, theirs, names, test_share=test_share))
 
     @property
     def points(self) -> float:
@@ -305,16 +299,15 @@ def twins_against_wl(
 ) -> list[TwinAgainstWL]:
     """Compare Twin methods with 1-WL, where both ran on the same folds, at least ``least`` of them."""
     found = []
-    for pair in pairs:
-        for dataset in datasets:
-            cells = [results.cell(dataset, method) for method in pair]
-            ours, theirs = (
-                dict(zip(cell.runs, cell.readings["fair"].fold_scores)) if cell else {} for cell in cells
-            )
-            shared = [run for run in ours if run in theirs]
-            if len(shared) >= least:
-                scores = [ours[run] for run in shared], [theirs[run] for run in shared]
-                found.append(TwinAgainstWL.on_folds(dataset, pair, *scores, results.n_folds))
+    for pair, dataset in product(pairs, datasets):
+        cells = [results.cell(dataset, method) for method in pair]
+        ours, theirs = (
+            dict(zip(cell.runs, cell.readings["fair"].fold_scores)) if cell else {} for cell in cells
+        )
+        shared = [run for run in ours if run in theirs]
+        if len(shared) >= least:
+            scores = [ours[run] for run in shared], [theirs[run] for run in shared]
+            found.append(TwinAgainstWL.on_folds(dataset, pair, *scores, results.n_folds))
     return found
 
 

@@ -36,12 +36,7 @@ CASE_METHODS: dict[str, dict[str, object]] = {
 _RANDOM = {"wl", "stwin", "ntwin"}
 _VERSION = 1
 
-# Seconds of one fit for a thousand nodes of training graphs, to the nearest power of three or so: they order
-# the work before anything has been measured, and are forgotten as soon as the store knows better.
-_ROUGH_SECONDS = {
-    **dict.fromkeys(["wl-svc", "stwin-svc", "sp-kernel", "wl", "stwin", "stwin-joint", "wl-encoder"], 0.3),
-    "wl-kernel": 0.1, "nested-gin": 3.0, "3-hop-gnn": 3.0, "diffpool": 3.0, "123-gnn": 10.0, "ppgn": 10.0,
-}  # fmt: skip
+# Thousands of nodes: they order the work until the store has durations of fits.
 _THOUSAND_NODES = {
     "MUTAG": 3.4, "PTC_MR": 4.9, "Mutagenicity": 131.5, "NCI1": 122.7, "NCI109": 122.5, "EXP": 53.4,
 }  # fmt: skip
@@ -99,8 +94,7 @@ def tasks_of(cells: Iterable[Cell], settings: Settings, rows: Sequence[Row]) -> 
             and row["seed"] < settings.repeats
         ]
         n_units = len(configs) * settings.n_folds * settings.repeats
-        rough = _ROUGH_SECONDS.get(cell.method, 1.0) * _THOUSAND_NODES.get(cell.dataset, 10.0)
-        n_missing = n_units - len(usable)
+        n_missing, rough = n_units - len(usable), _THOUSAND_NODES.get(cell.dataset, 10.0)
         tasks.append(Task(cell, n_missing, n_units, n_missing * float(np.mean(usable or [rough]))))
     return sorted(tasks, key=lambda task: (task.seconds, task.cell))
 

@@ -161,7 +161,13 @@ def test_other_packages_are_not_given_edge_labels_that_are_to_be_ignored(edge_la
     assert result.inputs == "not recorded"
 
 
-def test_a_fit_of_an_evaluation_neither_warns_of_inputs_nor_shows_progress():
+def test_fits_of_an_evaluation_neither_warn_of_inputs_nor_show_progress(recwarn):
+    both = make_pipeline(tw.STwinVectorizer(), DecisionTreeClassifier())
+    for method in ("stwin-svc", both):
+        recwarn.clear()
+        tw.evaluate(method, data(), n_folds=2)
+        said = [str(each.message) for each in recwarn if issubclass(each.category, TwinWLWarning)]
+        assert len(said) == 2  # of the evaluation: about attributes, and about edge labels
+        assert all(message.startswith("RINGS: ") for message in said)
     unit = Unit({"config": {}, "seed": 0}, METHODS["stwin-svc"], None)
-    built = unit.build()
-    assert (built.verbose, built.edge_labels, built.ignore_features) == (False, False, True)
+    assert unit.build().verbose is False

@@ -81,8 +81,8 @@ def test_a_split_by_time_says_so():
 @pytest.mark.parametrize(
     ("split", "said"),
     [
-        (["train"] * 40, "split: all 40 graphs have the value 'train', so there is nothing to test on"),
-        ([2001] * 40, "all 40 graphs have the value 2001"),
+        (["train"] * 40, "no graph is marked 'test' (train 40, validation 0, test 0)"),
+        ([2001] * 40, "less than a tenth of the graphs are later than 2001, too few to test on"),
         (["train"] * 30 + ["valid"] * 10, "no graph is marked 'test' (train 30, validation 10, test 0)"),
         (["valid"] * 30 + ["test"] * 10, "no graph is marked 'train' (train 0, validation 30, test 10)"),
         (["train"] * 39 + [None], "1 of 40 graphs have no value (rows 39)"),
@@ -233,7 +233,7 @@ def test_several_folds_in_one_file(tmp_path):
         (
             "s.json",
             [["train"], ["test"]] * 21,
-            "got ['train'], expected text, a number or a date for each graph",
+            "row 0 holds ['train'], expected train, validation or test",
         ),
         ("s.csv", "a,b\n1,2\n", "got the columns 'a', 'b'"),
         ("s.csv", "row,split\n0,train\n0,test\n", "row 0 is listed twice"),

@@ -14,7 +14,7 @@ def test_a_cell_reads_all_protocols_and_counts_its_runs():
     assert list(cell.readings) == ["fair", "best-epoch", "best-fold-epoch"]
     assert cell.readings["fair"].mean == pytest.approx(0.85)
     assert cell.readings["best-fold-epoch"].mean == pytest.approx(0.88)
-    assert (cell.n_runs, cell.partial, cell.grid, cell.n_configs) == (10, False, "compact", 2)
+    assert (cell.n_runs, cell.partial, cell.grid) == (10, False, "compact")
 
 
 def test_a_fold_counts_only_with_every_configuration():

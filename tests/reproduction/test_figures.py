@@ -41,6 +41,18 @@ def test_the_identity_trees_reach_five_and_four_nodes():
     assert "{1, 2, 3, 4}: 4 nodes" in written
 
 
+def test_every_node_of_a_label_tree_has_the_fill_of_its_label():
+    figure = trees_figure()
+    for axis in (figure.axes[1], figure.axes[4]):
+        drawn = [part for part in axis.collections if len(part.get_offsets()) == len(axis.texts) - 1]
+        fills = {
+            tuple(xy): tuple(fill) for xy, fill in zip(drawn[-1].get_offsets(), drawn[-1].get_facecolors())
+        }
+        fill_of_label = {(text.get_text(), fills.get(text.get_position())) for text in axis.texts[:-1]}
+        assert len(fill_of_label) == 2
+        assert {label for label, _ in fill_of_label} == {"1", "2"}
+
+
 def test_the_case_study_is_shaded_where_the_molecules_differ(tu_zip):
     data = tw.load_dataset("Mutagenicity", data_dir=tu_zip("Mutagenicity").parent)
     first, second = strangers(data)

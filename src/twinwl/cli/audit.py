@@ -57,11 +57,9 @@ def audit(
     from twinwl.evaluation import audit as library  # noqa: PLC0415  (slow; only after the checks)
 
     sets = library.read_audited(data, reading)
-    found = library.audit_sets(sets, near, level, edge_labels=edge_labels is not False)
-    if predictions is not None:
-        tested = sets[-1]._replace(data=replace(sets[-1].data, name=list(found.sizes)[-1]))
-        columns = read_columns(predictions, replace(reading, kind="table", target=None))
-        found = replace(found, scores=library.scores_without_overlap(found, tested, columns))
+    table = replace(reading, kind="table", target=None)
+    scored = None if predictions is None else read_columns(predictions, table)
+    found = library.audit_sets(sets, near, level, edge_labels=edge_labels is not False, predictions=scored)
     if html is not None:
         from twinwl.report.audit_page import audit_page  # noqa: PLC0415
         from twinwl.report.page import write_page  # noqa: PLC0415

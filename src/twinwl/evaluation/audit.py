@@ -8,7 +8,7 @@ The *ceiling* of a data set is how good any function of what 1-WL or a readout s
 from __future__ import annotations
 
 import itertools
-import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -160,6 +160,7 @@ class Audit(Rendered):
         The sets, for the page.
     """
 
+    _records = "matches"
     sizes: dict[str, int]
     levels: tuple[str, ...]
     level: str
@@ -197,10 +198,6 @@ class Audit(Rendered):
             scored = figures(part.scores, list(part.scores), part.positive)
             lines.append(f"Scores, {part.part} ({part.n_graphs:,}): {scored}")
         return "\n".join(lines)
-
-    def to_records(self) -> list[dict[str, object]]:
-        """Return one dictionary per match."""
-        return [match._asdict() for match in self.matches]
 
     def table(self) -> list[list[str]]:
         """Return how many graphs of each set earlier ones have too, by level, the header first."""
@@ -317,7 +314,6 @@ def scores_without_overlap(
 
 GRAPH = "graph"  # the only level where graphs are not molecules
 _OWN = ""  # the name of targets that are not a column: they compare within their set only
-_ELEMENT = re.compile(r"[A-Z][a-z]?|\*")
 
 
 def audit(
@@ -376,16 +372,17 @@ def audit(
     reading = ReadOptions(target=target, smiles_column=smiles_column)  # type: ignore[arg-type]
     edge_labels = checked("edge_labels", edge_labels, FLAG)
     sets = read_audited((train, *others), reading)
-    found = audit_sets(sets, near, level, edge_labels=edge_labels)
     predictions = checked("predictions", predictions, instance(Mapping), None)
-    if predictions is None:
-        return found
-    tested = sets[-1]._replace(data=found.data[-1])
-    return replace(found, scores=scores_without_overlap(found, tested, predictions))
+    return audit_sets(sets, near, level, edge_labels=edge_labels, predictions=predictions)
 
 
 def audit_sets(
-    given: Sequence[AuditedSet], near: float, level: str | None, *, edge_labels: bool = True
+    given: Sequence[AuditedSet],
+    near: float,
+    level: str | None,
+    *,
+    edge_labels: bool = True,
+    predictions: Mapping[str, Sequence[Any]] | None = None,
 ) -> Audit:
     """Do the same for sets that have been read, each with one target per graph (None if it is missing)."""
     sets = _named_apart(given)
@@ -402,16 +399,16 @@ def audit_sets(
         partner = {name: _partners(parts[first], parts[second]) for name, parts in copies.items()}
         with ProgressBar("searching for near copies"):
             pairs = NearGraphs(graphs[first]).pairs(graphs[second], near)
-        found = _matches(sets[first], sets[second], partner, zip(*(part.tolist() for part in pairs)))
+        matches = _matches(sets[first], sets[second], partner, zip(*(part.tolist() for part in pairs)))
         counts = {name: int(np.count_nonzero(partner[name] >= 0)) for name in levels}
-        n_near = sum(match.same is None for match in found)
+        n_near = sum(match.same is None for match in matches)
         overlaps.append(Overlap(sets[second].data.name, sets[first].data.name, counts, n_near))
-        for match in found:
+        for match in matches:
             known = best.get((match.set, match.row), match)
             best[match.set, match.row] = max(
                 known, match, key=lambda one: ((None, *levels).index(one.same), one.similarity)
             )
-    return Audit(
+    found = Audit(
         {one.data.name: len(one.data) for one in sets},
         levels,
         level,
@@ -422,6 +419,9 @@ def audit_sets(
         any(one.columns for one in sets),
         data=[one.data for one in sets],
     )
+    if predictions is None:
+        return found
+    return replace(found, scores=scores_without_overlap(found, sets[-1], predictions))
 
 
 def _matches(
@@ -456,9 +456,11 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     TwinWLError
         If no set has the column, or there is nothing to compare: one set, and no targets.
     """
-    sets = [_read(source, reading) for source in sources]
+    names = reading.target.split(",") if isinstance(reading.target, str) else reading.target or ()
+    asked = [name.strip() for name in names]
+    sets = [_read(source, reading, asked) for source in sources]
     found = {name for one in sets for name in one.columns}
-    for name in _asked(reading.target):
+    for name in asked:
         if name != ALL and name not in found:
             raise TwinWLError(f"target: got {name!r}; no data set has a column of this name")
     if len(sets) == 1 and not found:
@@ -469,29 +471,21 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     return sets
 
 
-def _asked(target: str | tuple[str, ...] | None) -> list[str]:
-    names = target.split(",") if isinstance(target, str) else target or ()
-    return [name.strip() for name in names]
-
-
-def _read(source: object, reading: ReadOptions) -> AuditedSet:
+def _read(source: object, reading: ReadOptions, asked: Sequence[str]) -> AuditedSet:
     """Read a set with its columns of targets: those of a table that are asked for, or its own."""
-    plain = replace(reading, target=None)
     if isinstance(source, Dataset) and source.tasks:
         table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]
         return AuditedSet(source, dict(zip(source.tasks, table.T.tolist())))
+    plain = replace(reading, target=None)
     columns = {} if reading.target is None or isinstance(source, Dataset) else read_columns(source, plain)
     if not columns:
         data, targets = read_with_targets(source, reading)
         name = reading.target if isinstance(reading.target, str) else _OWN
         return AuditedSet(data, {} if targets is None else {name: targets})
-    names = _asked(reading.target)
-    if reading.target in columns:  # a name may have a comma in it
-        names = [str(reading.target)]
-    elif reading.target == ALL:
-        names = list(read_source(source, reading, "given").tasks)
-    data = read_with_targets(source, plain)[0]
-    return AuditedSet(data, {name: targets_in(columns, name, data) for name in names if name in columns})
+    data = read_source(source, plain, "none")
+    if reading.target == ALL:
+        asked = read_source(source, reading, "given").tasks
+    return AuditedSet(data, {name: targets_in(columns, name, data) for name in asked if name in columns})
 
 
 def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
@@ -509,7 +503,7 @@ def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
 def _plain(data: Dataset, *, edge_labels: bool) -> GraphBatch:
     """Return molecules with elements as labels, whatever level they were read at, and other graphs as is."""
     graphs = data.graphs
-    if data.smiles is not None and not all(map(_ELEMENT.fullmatch, map(str, graphs.node_vocabulary))):
+    if data.smiles is not None and graphs.atoms != LADDER[0]:
         graphs = GraphBatch.from_smiles(list(data.smiles))
     return graphs if edge_labels else graphs.without_edge_labels()
 
@@ -527,14 +521,11 @@ def _groups(
         yield levels[0], groups
         for level in LADDER[1 : len(levels)]:
             smiles = [text for one in sets for text in one.data.smiles or ()]
-            shared = np.flatnonzero((np.bincount(groups) > 1)[groups])
+            shared, finer = np.flatnonzero((np.bincount(groups) > 1)[groups]), np.zeros_like(groups)
             if len(shared):
                 again = GraphBatch.from_smiles([smiles[graph] for graph in shared], atoms=level)
-                finer = copies_of(again if edge_labels else again.without_edge_labels())
-                parts = np.unique(np.stack([groups[shared], finer]), axis=1, return_inverse=True)[1]
-                groups = groups.copy()
-                groups[shared] = groups.max() + 1 + parts.ravel()
-                groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+                finer[shared] = copies_of(again if edge_labels else again.without_edge_labels())
+            groups = np.unique(np.stack([groups, finer]), axis=1, return_inverse=True)[1].ravel()
             bar.advance()
             yield level, groups
 
@@ -555,15 +546,14 @@ def _partners(earlier: Int64, later: Int64) -> Int64:
 
 def _contradictions(sets: Sequence[AuditedSet], copies: Sequence[Int64], level: str) -> list[Contradiction]:
     """Find copies with different targets: within a set, and between sets whose targets have one name."""
-    members: dict[tuple[str, int], list[Member]] = {}
+    members: dict[tuple[str, int], list[Member]] = defaultdict(list)
     for place, one in enumerate(sets):
         for name, values in one.columns.items():
-            shown = f"{name} = {{}}" if len(one.columns) > 1 else None
             key = f"set {place}" if name == _OWN else name
-            for graph, group in enumerate(copies[place].tolist()):
-                value = values[graph]
-                target = value if shown is None or value is None else shown.format(value)
-                members.setdefault((key, group), []).append(one.member(graph)._replace(target=target))
+            for graph, (group, value) in enumerate(zip(copies[place].tolist(), values)):
+                named = value is not None and len(one.columns) > 1
+                target = f"{name} = {value}" if named else value
+                members[key, group].append(one.member(graph)._replace(target=target))
     return [
         Contradiction(level, tuple(copies_of_one))
         for copies_of_one in members.values()
@@ -617,6 +607,7 @@ class Ceiling(Rendered):
         1-WL, the readouts in the order asked for, isomorphism.
     """
 
+    _records = "rows"
     task: str
     metric: str
     n_graphs: int
@@ -644,10 +635,6 @@ class Ceiling(Rendered):
         if gain <= 0:
             return f"{text}: telling more graphs apart than 1-WL does cannot help here."
         return f"{text}: telling more graphs apart than 1-WL does can gain {gain:.3g}{unit} at most."
-
-    def to_records(self) -> list[dict[str, object]]:
-        """Return one dictionary per row."""
-        return [row._asdict() for row in self.rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""

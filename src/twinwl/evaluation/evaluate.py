@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import itertools
 import math
 import sys
@@ -17,24 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
 
-from twinwl.arguments import (
-    FLAG,
-    JOBS,
-    MAX_ITEMS,
-    PATH,
-    Bool,
-    Int64,
-    Values,
-    checked,
-    integer,
-    number,
-    one_of,
-)
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, Bool, Int64, checked, integer, number
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source
-from twinwl.engines import ENGINES, Engine, engine_of
+from twinwl.engines import Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
 from twinwl.evaluation.methods import Config, Grid, Method, resolve
@@ -55,7 +43,7 @@ from twinwl.models.targets import TASKS, Task, suits, task_of
 from twinwl.terminal import ProgressBar
 
 # Parameters of our estimators: the value that shows progress or warns, and the one that is silent.
-_QUIET = {"verbose": (None, False), "edge_labels": (None, False), "ignore_features": (False, True)}
+_QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 
 
 def evaluate(
@@ -174,8 +162,7 @@ def evaluate(
     repeats = checked("repeats", repeats, integer(1, 10_000))
     seed = checked("seed", seed, integer(0, 2**32 - repeats))  # that of the last repeat is a seed too
     n_jobs = checked("n_jobs", n_jobs, JOBS, None)
-    on_ray = checked("engine", engine, one_of(*ENGINES)) == "ray"
-    workers = effective_n_jobs(n_jobs or 1) if n_jobs or not on_ray else None
+    workers = effective_n_jobs(n_jobs or 1) if n_jobs or engine != "ray" else None
     runner = engine_of(engine, workers, address)
     if splits is not None:
         raise TwinWLError(f"splits: got {shown(splits)}; this parameter is now called split")
@@ -205,17 +192,17 @@ def evaluate(
         scoring or usual[0],
         len(configs) > 1,
         metrics is None,
-        positive,
         check_positive(data, found, positive, scoring),
         None if data.tasks else str(np.unique(data.targets)[-1]),
     )
     data = _with_inputs(chosen, configs, data, edge_labels)
     plan = split_of(data, by_column, n_folds, found.name)
-    units = list(_work(chosen, configs, data, plan, range(seed, seed + repeats), found.name))
+    work = _work(chosen, configs, data, plan, range(seed, seed + repeats), found.name)
+    units = {row_key(unit.key): unit for unit in work}
     rows, warned = _results(units, data, request, store, runner, end, progress)
     if warned:
         warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
-    return Evaluation(data.name, chosen.name, protocol, measured[0], rows, found, plan.text, request.named)
+    return Evaluation(data.name, chosen.name, protocol, measured[0], rows, found, plan.text, request.positive)
 
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
@@ -256,8 +243,8 @@ def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
     if isinstance(dataset, Dataset):
         return dataset
     if isinstance(dataset, tuple) and len(dataset) in {2, 3}:
-        graphs, y, *groups = dataset
-        return Dataset.from_graphs(graphs, y, groups=groups[0] if groups else None)  # type: ignore[arg-type]
+        graphs, y, groups = (*dataset, None)[:3]
+        return Dataset.from_graphs(graphs, y, groups=groups)  # type: ignore[arg-type]
     if isinstance(dataset, str | Path):
         return read_source(dataset, ReadOptions(), "needed")
     raise TwinWLError(
@@ -296,7 +283,7 @@ def _work(
 
 
 def _results(
-    units: list[Unit],
+    units: dict[str, Unit],
     data: Dataset,
     request: FoldRequest,
     path: str | Path | None,
@@ -312,12 +299,10 @@ def _results(
         known = {row_key(row): row for row in store.rows()}
         warned: list[str] = []
         missing = [
-            unit
-            for unit in units
-            if (key := row_key(unit.key)) not in known or not _covers(known[key], request)
+            unit for key, unit in units.items() if key not in known or not _covers(known[key], request)
         ]
         if missing and time.monotonic() < end:
-            title, done = f"{units[0].key['method']} on {data.name}", len(units) - len(missing)
+            title, done = f"{missing[0].method.name} on {data.name}", len(units) - len(missing)
             stack.enter_context(store.held())
             bar = stack.enter_context(ProgressBar(title, len(units), done=done, show=progress))
             stack.enter_context(engine)
@@ -327,8 +312,7 @@ def _results(
                 known[row_key(row)] = store.append(row)
                 warned += messages[:1]
                 bar.advance()
-        keys = [row_key(unit.key) for unit in units]
-        return [known[key] for key in keys if key in known], warned
+        return [known[key] for key in units if key in known], warned
 
 
 def _covers(row: Row, request: FoldRequest) -> bool:
@@ -337,7 +321,7 @@ def _covers(row: Row, request: FoldRequest) -> bool:
     wanted = names_for(request.task)[:1] if request.optional else request.metrics
     chosen_alike = not request.choose or row.get("scoring", "accuracy") == request.scoring
     about_positive = any(METRICS[name].of_positive for name in (*metrics, request.scoring))
-    same_positive = request.named in {None, row.get("positive", request.last or request.named)}
+    same_positive = request.positive in {None, row.get("positive", request.last or request.positive)}
     alike = chosen_alike and (same_positive or not about_positive)
     return "curves" in row and alike and set(wanted) <= set(metrics)
 
@@ -357,17 +341,16 @@ class Unit(NamedTuple):
     fold: Fold
 
     def build(self) -> BaseEstimator:
-        """Return a new estimator for this unit that neither shows progress nor warns of unused inputs.
+        """Return a new estimator for this unit that neither shows progress nor warns of unused attributes.
 
         The evaluation does both, once for all fits.
         """
         estimator = self.method.build(self.key["config"], self.key["seed"])
         quiet = {}
-        for name, part in {"": estimator, **estimator.get_params()}.items():
-            own = part.get_params(deep=False) if isinstance(part, GraphEstimator) else {}
-            for parameter, (usual, silent) in _QUIET.items():
-                if parameter in own and own[parameter] is usual:
-                    quiet[f"{name}__{parameter}" if name else parameter] = silent
+        for name, value in estimator.get_params().items():
+            usual, silent = _QUIET.get(name.rpartition("__")[2], (..., ...))
+            if value is usual:
+                quiet[name] = silent
         return estimator.set_params(**quiet)
 
 
@@ -387,10 +370,8 @@ class FoldRequest(NamedTuple):
     optional : bool
         Whether to skip metrics that the method does not support because it has no probabilities; otherwise
         they are an error.
-    positive : object
-        The positive one of two classes, if the user names it.
-    named : str or None
-        What that class is called, whoever chose it; None if there are more classes, or numbers.
+    positive : str or None
+        The positive one of two classes; None if there are more classes, or numbers.
     last : str or None
         The class that was the positive one in results that do not name it; None if there are several tasks.
     """
@@ -400,8 +381,7 @@ class FoldRequest(NamedTuple):
     scoring: str
     choose: bool
     optional: bool
-    positive: object = None
-    named: str | None = None
+    positive: str | None = None
     last: str | None = None
 
 
@@ -415,21 +395,21 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
     """
     began = time.perf_counter()
     estimator = unit.build()
-    if isinstance(estimator, GraphEstimator) and not getattr(estimator, "edge_labels", None):
-        data = replace(
-            data, graphs=data.graphs.without_edge_labels()
-        )  # or each fit warns that it ignores them
+    inputs = inputs_of(estimator, data.graphs)
+    if (
+        inputs is not None and "edge_labels" not in inputs
+    ):  # otherwise each fit would warn that it ignores them
+        data = replace(data, graphs=data.graphs.without_edge_labels())
     fold, graphs, y = unit.fold, data.graphs, data.targets
-    test = graphs[fold.test]
     validation_score: float | None = None
     curves: dict[str, list[float]] = {}
     epochs, best_epoch = 0, -1
     if _has_epochs(estimator):
         estimator.fit(
             graphs[fold.train],
-            _named(y[fold.train], estimator, data),
+            _targets(estimator, data, fold.train),
             validation_data=(graphs[fold.validation], y[fold.validation]),
-            monitor_data=(test, y[fold.test]),
+            monitor_data=(graphs[fold.test], y[fold.test]),
         )
         history = estimator.history_
         curves = {"validation_loss": history.validation_loss}
@@ -452,7 +432,7 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
         for name in request.metrics
         if not (request.optional and METRICS[name].needs_probabilities) or hasattr(estimator, "predict_proba")
     ]
-    answers = answers_of(estimator, test, y[fold.test], metrics, data.tasks, request.positive)
+    answers = answers_of(estimator, graphs[fold.test], y[fold.test], metrics, data.tasks, request.positive)
     scores = answers.measure(metrics)
     leaked = leaked_test_graphs(copies, fold)
     if leaked.any() and not leaked.all():
@@ -475,9 +455,8 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
         "task": request.task,
         "scoring": request.scoring,
     }
-    if request.named is not None:
-        row["positive"] = request.named
-    inputs = inputs_of(estimator, graphs)
+    if request.positive is not None:
+        row["positive"] = request.positive
     if inputs is not None:
         row["inputs"] = inputs
     return {**row, "tasks": list(data.tasks)} if data.tasks else row
@@ -522,17 +501,18 @@ def inputs_of(estimator: BaseEstimator, graphs: GraphBatch) -> list[str] | None:
 
 
 def _has_epochs(estimator: BaseEstimator) -> bool:
-    return {"validation_data", "monitor_data"} <= inspect.signature(estimator.fit).parameters.keys()
+    return all(has_fit_parameter(estimator, name) for name in ("validation_data", "monitor_data"))
 
 
 def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
     """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
-    graphs, judge = data.graphs[held], estimator
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
-        # By now it has learnt from the hold-out.
-        judge = with_decisions(estimator, estimator.held_out_decisions_)
-    answers = answers_of(judge, graphs, data.targets[held], [request.scoring], data.tasks, request.positive)
+        # By now it has learnt from the hold-out: judge what it predicted before.
+        estimator = with_decisions(estimator, estimator.held_out_decisions_)
+    answers = answers_of(
+        estimator, data.graphs[held], data.targets[held], [request.scoring], data.tasks, request.positive
+    )
     score = answers.measure([request.scoring]).get(request.scoring)
     if score is None:
         raise TwinWLError(
@@ -544,16 +524,15 @@ def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRe
 
 def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
     """Fit on some graphs; their groups are passed to methods that can keep groups together."""
-    accepts = inspect.signature(estimator.fit).parameters
-    extra = {"groups": data.groups[part]} if data.groups is not None and "groups" in accepts else {}
-    estimator.fit(data.graphs[part], _named(data.targets[part], estimator, data), **extra)
+    passed = data.groups is not None and has_fit_parameter(estimator, "groups")
+    extra = {"groups": data.groups[part]} if passed else {}  # type: ignore[index]
+    estimator.fit(data.graphs[part], _targets(estimator, data, part), **extra)
 
 
-def _named(y: Values, estimator: BaseEstimator, data: Dataset) -> object:
-    """Return the columns of several targets by name, if the estimator knows names, for its messages."""
-    if not data.tasks or not isinstance(estimator, TaskEstimator):
-        return y
-    return dict(zip(data.tasks, y.T))
+def _targets(estimator: BaseEstimator, data: Dataset, part: Int64) -> object:
+    """Return the targets of some graphs; several ones by name if the estimator knows names, for messages."""
+    y = data.targets[part]
+    return dict(zip(data.tasks, y.T)) if data.tasks and isinstance(estimator, TaskEstimator) else y
 
 
 def _peak_memory() -> int:

@@ -84,17 +84,19 @@ class Method:
         >>> METHODS["stwin-svc"].for_task(Task("classification", "")).home
         'twinwl.models.svc:STwinSVC'
         """
-        if task.name in self.tasks:
-            served = self.estimator is not None or task.name == TASKS[0]
-            found = self if served else replace(self, home=self.regressor)
-            return found._learning(targets) if targets else found  # noqa: SLF001  (of the same class)
-        others = [other.name for other in METHODS.values() if task.name in other.tasks]
-        known = f"use {', '.join(others)}" if others else "give an estimator for that"
-        raise TwinWLError(
-            f"{self.name} is for {self.tasks[0]}, and this is {task.name} ({task.reason}); {known}"
-        )
+        if task.name not in self.tasks:
+            others = [other.name for other in METHODS.values() if task.name in other.tasks]
+            known = f"use {', '.join(others)}" if others else "give an estimator for that"
+            raise TwinWLError(
+                f"{self.name} is for {self.tasks[0]}, and this is {task.name} ({task.reason}); {known}"
+            )
+        served = self.estimator is not None or task.name == TASKS[0]
+        found = self if served else replace(self, home=self.regressor)
+        if targets:
+            found._check_several(targets)  # noqa: SLF001  (of the same class)
+        return found
 
-    def _learning(self, targets: Sequence[str]) -> Method:
+    def _check_several(self, targets: Sequence[str]) -> None:
         """Refuse several targets if the estimator learns one; estimators of other packages are not asked."""
         from sklearn.utils import get_tags  # noqa: PLC0415  (slow; not needed for the names)
 
@@ -107,7 +109,6 @@ class Method:
                 f"{self.name} learns one target, and there are {len(targets)}: {shown(list(targets))}; name "
                 f"one, or use {', '.join(others)}"
             )
-        return self
 
     def configs(self, grid: str | Grid | None = None) -> list[Config]:
         """Return the configurations of a grid, in order; without a grid there is a single empty one."""

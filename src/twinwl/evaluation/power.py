@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import FLAG, NAME, SEED, Float64, checked, integer, items, one_of
+from twinwl.arguments import FLAG, SEED, Float64, checked, integer, items, one_of
 from twinwl.datasets.generators import PairSuite, load_suite
 from twinwl.errors import TwinWLError, import_extra, setting, shown
 from twinwl.evaluation.methods import imported
@@ -150,6 +150,7 @@ class Power(Rendered):
         One per pair and method.
     """
 
+    _records = "scores"
     suite: str
     categories: dict[str, int]
     copies: int
@@ -176,10 +177,6 @@ class Power(Rendered):
         return CategoryScore(
             len(chosen), n_of["separated"], n_of["unsound"], n_of["failed"], seconds, n_of["unclear"]
         )
-
-    def to_records(self) -> list[dict[str, object]]:
-        """Return one dictionary per pair and method."""
-        return [score._asdict() for score in self.scores]
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values: the counts of each method, its pairs, and published figures."""
@@ -319,11 +316,8 @@ def power(
     if not checked("edge_labels", edge_labels, FLAG):
         pairs = replace(pairs, graphs=pairs.graphs.without_edge_labels())
     if categories is not None:
-        chosen = (
-            [categories]
-            if isinstance(categories, str)
-            else items("categories", categories, "a list of names")
-        )
+        named = [categories] if isinstance(categories, str) else categories
+        chosen = items("categories", named, "a list of names")
         pairs = pairs.only([checked("categories", name, one_of(*pairs.sizes)) for name in chosen])
     asked = _named(f)
     scores: list[PairScore] = []
@@ -348,7 +342,7 @@ def _score(judge: Judge, suite: PairSuite, number: int, name: str, on_error: str
     g, h = suite.pairs[number].tolist()
     place = (name, suite.categories[number], number, suite.titles[number])
     try:
-        outcome, difference, noise, first_round, seconds = judge(g, h)
+        return PairScore._make((*place, *judge(g, h), ""))
     except Exception as error:
         what = str(error) if isinstance(error, TwinWLError) else f"raised {type(error).__name__}: {error}"
         if on_error == "count":
@@ -358,20 +352,19 @@ def _score(judge: Judge, suite: PairSuite, number: int, name: str, on_error: str
             f"{suite.name}, pair {number}{title}: {name} {what}; "
             f"{setting(on_error='count')} counts it as failed"
         ) from error
-    return PairScore(*place, outcome, difference, noise, first_round, seconds, "")
 
 
 def _named(f: object) -> dict[str, object]:
     """Return what is to be scored by name."""
-    if isinstance(f, dict):
-        if not f:
-            raise TwinWLError("f: got an empty dictionary, expected something to score")
-        return {str(name): scored for name, scored in f.items()}
-    return {" + ".join(map(_name_of, f)) if isinstance(f, list | tuple) else _name_of(f): f}
+    if not isinstance(f, dict):
+        return {" + ".join(map(_name_of, f)) if isinstance(f, list | tuple) else _name_of(f): f}
+    if not f:
+        raise TwinWLError("f: got an empty dictionary, expected something to score")
+    return {str(name): scored for name, scored in f.items()}
 
 
 def _name_of(f: object) -> str:
-    return checked("f", f, NAME) if isinstance(f, str) else getattr(f, "__name__", type(f).__name__)
+    return f if isinstance(f, str) else getattr(f, "__name__", type(f).__name__)
 
 
 class Verdict(NamedTuple):
@@ -385,9 +378,8 @@ class Verdict(NamedTuple):
 
 
 Judge = Callable[[int, int], Verdict]  # of two graphs of the suite, given by their indices
-_Fitted = Callable[
-    [GraphBatch], Callable[[GraphBatch], Any]
-]  # from a pair to values of each graph of a batch
+# From a pair to a function that gives the values of each graph of a batch.
+_Fitted = Callable[[GraphBatch], Callable[[GraphBatch], Any]]
 
 
 class Copies(NamedTuple):
@@ -413,9 +405,7 @@ class Value(NamedTuple):
     def distance(self, other: Value) -> float:
         """Return the Euclidean distance of two vectors, or 0 and 1 for equal and different values."""
         if self.vector is None or other.vector is None:
-            if (self.vector is None) != (other.vector is None):
-                raise TwinWLError("gave a vector for one graph and something else for another")
-            return float(self.other != other.other)
+            return float(self.vector is not other.vector or self.other != other.other)
         if self.vector.shape != other.vector.shape:
             raise TwinWLError(
                 f"gave vectors of different lengths, {self.vector.size} and {other.vector.size}; give all "

@@ -96,11 +96,10 @@ class Predictions:
             names = [name for name in names if not METRICS[name].needs_probabilities]
         else:
             shares = self.shares[known]
-        texts = [  # one file may have numbers where another has strings
-            np.array([str(value) for value in values])
-            for values in (y, predicted.tolist(), self.classes.tolist())
-        ]
-        return Answers(texts[0], texts[1], shares, texts[2], self.positive), names
+        listed = (y, predicted.tolist(), self.classes.tolist())
+        # As text, because one file may have numbers where another has strings.
+        texts, found, classes = (np.array(list(map(str, values))) for values in listed)
+        return Answers(texts, found, shares, classes, self.positive), names
 
     def scored(self, truth: Sequence[Any]) -> tuple[dict[str, float], list[str]]:
         """Return the metrics that are defined, over the graphs with a known target, and lines about them.
@@ -604,20 +603,18 @@ def _held_out(model: Any, y: Values, positive: str | None) -> HeldOut:  # noqa: 
     held = getattr(model, "held_out_", None)  # of a network; support vector machines hold out each in turn
     how = "" if _is_network(model) else _chosen(model)
     (head,) = model.heads_
-    task, name, baseline = "regression", None, None
-    if isinstance(head, ClassHead):
-        task, name = "classification", positive_name(head.classes, positive)
+    regression = isinstance(head, NumberHead)
+    task = "regression" if regression else "classification"
     if held is not None and not len(held):
-        return HeldOut({}, task, how, name)
-    truth = y if held is None else y[held]
-    if isinstance(head, ClassHead):
-        decisions = model.held_out_decisions_
-        shares = head.probabilities(decisions)
-        answers = Answers(truth, head.predict(decisions), shares, head.classes, positive)
+        return HeldOut({}, task, how, None if regression else positive_name(head.classes, positive))
+    truth, rest = (y, y) if held is None else (y[held], np.delete(y, held))
+    if regression and held is None:
+        found = Predictions(model.held_out_predictions_)
     else:
-        numbers: Float64 = truth.astype(np.float64)
-        mean = float((y if held is None else np.delete(y, held)).astype(np.float64).mean())
-        found = model.held_out_predictions_ if held is None else head.predict(model.held_out_decisions_)
-        baseline = mean, float(np.sqrt(np.mean((numbers - mean) ** 2)))
-        answers = Answers(numbers, found)
-    return HeldOut(measure(answers, names_for(task)), task, how, name, baseline)
+        found = predictions_of(head, model.held_out_decisions_, positive=positive)
+    baseline = None
+    if regression:
+        mean = float(rest.astype(np.float64).mean())
+        baseline = mean, float(np.sqrt(np.mean((truth.astype(np.float64) - mean) ** 2)))
+    answers, names = found.answers(truth.tolist())
+    return HeldOut(measure(answers, names), task, how, found.positive, baseline)

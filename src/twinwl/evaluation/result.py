@@ -250,7 +250,6 @@ def _parsed(line: bytes) -> Row | None:
 
 
 PROTOCOLS = ("fair", "best-epoch", "best-fold-epoch")
-OPTIMISTIC = frozenset(PROTOCOLS[1:])
 _CLASSES = Task("classification", "")
 _CONVENTIONAL = 0.05
 _SMALLEST_SHOWN = 0.001
@@ -260,9 +259,12 @@ _ALL_SIGNS_TRIED = 13
 class Rendered:
     """A result that shows itself: a dataclass whose `to_records` says what is in its table."""
 
+    _records = ""
+    """Name of the attribute with the records, which are NamedTuples."""
+
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per row."""
-        raise NotImplementedError
+        """Return one dictionary per record."""
+        return [record._asdict() for record in getattr(self, self._records)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -408,6 +410,16 @@ class Evaluation(Rendered):
         others = [name for name in asked if all(name in row["metrics"] for row in self.rows)]
         return list(dict.fromkeys([self.metric, *others]))
 
+    def readings(self) -> Iterator[tuple[str, str, Summary]]:
+        """Yield metric, task ("" for the mean of all) and summary: fair ones, then optimistic ones."""
+        by_fold = _by_fold(self.rows)
+        for task in ("", *self.tasks):
+            for metric in self.metrics:
+                yield metric, task, _fair(by_fold, of_task(metric, task) if task else metric)
+        for protocol in PROTOCOLS[1:]:
+            if (summary := self.summary(protocol, "accuracy")) is not None:
+                yield "accuracy", "", summary
+
     def to_records(self) -> list[dict[str, Any]]:
         """Return one record per protocol and metric that applies.
 
@@ -415,18 +427,13 @@ class Evaluation(Rendered):
         there are none. Of several tasks there are also records for each, and ``task`` is "" for their mean.
         With two classes, ``positive`` names the one that the metric is about, "" if it is not about one.
         """
-        readings = [("fair", metric, task) for task in ("", *self.tasks) for metric in self.metrics]
-        readings += [(protocol, "accuracy", "") for protocol in PROTOCOLS[1:]]
         records = []
-        for protocol, metric, task in readings:
-            summary = self.summary(protocol, of_task(metric, task) if task else metric)
-            if summary is None:
-                continue
+        for metric, task, summary in self.readings():
             record = {
                 "dataset": self.dataset,
                 "method": self.method,
                 "inputs": self.inputs,
-                "protocol": protocol,
+                "protocol": summary.protocol,
                 "optimistic": summary.optimistic,
                 "metric": metric,
                 "mean": summary.mean,
@@ -462,7 +469,12 @@ class Evaluation(Rendered):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, also those of each fold; None where a metric is undefined."""
-        fair = {name: self._reading("fair", name) for name in self.metrics}
+        plain = {
+            (summary.protocol, task, metric): _reading(summary) for metric, task, summary in self.readings()
+        }
+        fair = {
+            task: {name: plain["fair", task, name] for name in self.metrics} for task in ("", *self.tasks)
+        }
         found = {
             "dataset": self.dataset,
             "method": self.method,
@@ -471,31 +483,16 @@ class Evaluation(Rendered):
             "split": self.split,
             "headline": self.protocol,
             "n_leaked": self.n_leaked,
-            "fair": {name: one and one["mean"] for name, one in fair.items()},
-            "metrics": fair,
+            "fair": {name: one["mean"] for name, one in fair[""].items()},
+            "metrics": fair.pop(""),
             "protocols": {
-                name: self._reading(name, self.metric if name == "fair" else "accuracy") for name in PROTOCOLS
+                name: plain.get((name, "", self.metric if name == "fair" else "accuracy"))
+                for name in PROTOCOLS
             },
         }
         if self.positive is not None:
             found["positive"] = self.positive
-        if self.tasks:
-            found["tasks"] = {
-                task: {name: self._reading("fair", of_task(name, task)) for name in self.metrics}
-                for task in self.tasks
-            }
-        return found
-
-    def _reading(self, protocol: str, metric: str) -> dict[str, Any] | None:
-        """Return a summary for JSON, which has null for an undefined score; None if it does not apply."""
-        summary = self.summary(protocol, metric)
-        if summary is None:
-            return None
-        scores = [
-            None if math.isnan(one) else one for one in (summary.mean, summary.std, *summary.fold_scores)
-        ]
-        found = {"metric": metric, "mean": scores[0], "std": scores[1], "folds": scores[2:]}
-        return {**found, "configs": summary.configs, "optimistic": summary.optimistic}
+        return {**found, "tasks": fair} if fair else found
 
     def compared_with(self, other: Evaluation) -> PairedComparison | None:
         """Compare with another method on the same folds, where the main metric is defined for both.
@@ -519,11 +516,13 @@ class Evaluation(Rendered):
         about = [str(self.task)] * bool(self.task.reason) + [self.split] * bool(self.split)
         about += [f"inputs: {self.inputs}"] * bool(self.rows)
         lines = [f"{self.method} on {self.dataset}", *(f"  {line}" for line in about)]
-        lines += [self._line("fair", metric) for metric in self.metrics]
+        for metric, task, summary in self.readings():
+            if not task:
+                positive = METRICS[metric].of_positive and self.positive is not None
+                remarks = summary.remarks + f"; positive class: {self.positive}" * positive
+                lines.append(f"  {metric:<17}  {summary.figure} ({remarks})")
         if self.tasks:
             lines += self._about_tasks()
-        elif headline == "accuracy":  # a method without epochs has only fair figures
-            lines += filter(None, (self._line(protocol, "accuracy") for protocol in PROTOCOLS[1:]))
         if self.n_leaked:
             scores = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
             known = [score for score in scores if score is not None]
@@ -533,26 +532,23 @@ class Evaluation(Rendered):
             lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
         return "\n".join(lines)
 
-    def _line(self, protocol: str, metric: str) -> str:
-        summary = self.summary(protocol, metric)
-        if summary is None:
-            return ""
-        positive = METRICS[metric].of_positive and self.positive is not None
-        remarks = summary.remarks + f"; positive class: {self.positive}" * positive
-        return f"  {metric:<17}  {summary.figure} ({remarks})"
-
     def _about_tasks(self) -> list[str]:
         """Say that the figures are means, and show those of each task."""
-        ranked = [name for name in self.metrics if name in {"roc-auc", "average-precision", "rmse", "r2"}]
-        lines = [f"  means over {len(self.tasks)} tasks, each on the graphs whose target is known:"]
-        for task in self.tasks:
-            figures = []
-            for name in dict.fromkeys([self.metric, *ranked]):
-                summary = _fair(_by_fold(self.rows), of_task(name, task))
+        figures = defaultdict(list)
+        for metric, task, summary in self.readings():
+            if metric in {self.metric, "roc-auc", "average-precision", "rmse", "r2"}:
                 left = f" ({summary.undefined})" if summary.undefined else ""
-                figures.append(f"{METRICS[name].titled(self.positive)} {summary.figure}{left}")
-            lines.append(f"    {task}: {', '.join(figures)}")
-        return lines
+                figures[task].append(f"{METRICS[metric].titled(self.positive)} {summary.figure}{left}")
+        lines = [f"    {task}: {', '.join(figures[task])}" for task in self.tasks]
+        return [f"  means over {len(self.tasks)} tasks, each on the graphs whose target is known:", *lines]
+
+
+def _reading(summary: Summary) -> dict[str, Any]:
+    """Return a summary for JSON, which has null for an undefined score."""
+    values = (summary.mean, summary.std, *summary.fold_scores)
+    mean, std, *folds = (None if math.isnan(value) else value for value in values)
+    found = {"metric": summary.metric, "mean": mean, "std": std, "folds": folds}
+    return {**found, "configs": summary.configs, "optimistic": summary.optimistic}
 
 
 def _in_words(inputs: list[str] | None) -> str:
@@ -567,9 +563,12 @@ def latex_table(results: Sequence[Evaluation]) -> str:
     titles = [METRICS[name].titled(results[0].positive) + " (%)" * METRICS[name].percent for name in metrics]
     lines = [["method", "inputs", *map(_escaped, titles)]]
     for result in results:
-        found = {name: result.summary("fair", name) for name in result.metrics}
-        cells = ["--" if (summary := found.get(name)) is None else summary.figure for name in metrics]
-        lines.append([_escaped(result.method), result.inputs, *cells])
+        found = {
+            name: summary.figure
+            for name, task, summary in result.readings()
+            if not (task or summary.optimistic)
+        }
+        lines.append([_escaped(result.method), result.inputs, *(found.get(name, "--") for name in metrics)])
     head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
     about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"
     columns = "ll" + "r" * len(metrics)
@@ -619,7 +618,7 @@ class Summary:
     @property
     def optimistic(self) -> bool:
         """Whether the protocol chooses by test scores."""
-        return self.protocol in OPTIMISTIC
+        return self.protocol != "fair"
 
     @property
     def figure(self) -> str:

@@ -19,7 +19,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
@@ -113,7 +113,7 @@ def make_folds(
     checked("n_folds", n_folds, integer(2))
     y = np.asarray(y)
     several = y.ndim > 1
-    classes, codes = np.unique(_strata(y, stratified=stratified), return_inverse=True)
+    classes, codes = np.unique(_strata(y) if stratified else np.zeros(len(y)), return_inverse=True)
     if groups is not None and len(groups) != len(y):
         raise TwinWLError(f"groups has {len(groups)} entries for {len(y)} graphs; give one per graph")
     if several:  # a class too rare for that many folds is not worth an error: other tasks can do without it
@@ -140,10 +140,8 @@ def make_folds(
     return [_held_out(training, test, codes, groups, seed, number) for number, (training, test) in parts]
 
 
-def _strata(y: Values, *, stratified: bool) -> Values:
+def _strata(y: Values) -> Values:
     """Return what to stratify by: the classes, or of several tasks each graph's rarest class."""
-    if not stratified:
-        return np.zeros(len(y))
     if y.ndim == 1:
         return y
     tasks = read_targets(y, len(y), empty=True)
@@ -324,7 +322,8 @@ def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
 
 def groups_of(groups: Column | Sequence[object], data: Dataset) -> Int64:
     """Return a number for each graph's group, from a column or from one value per graph."""
-    cells = _known(*_cells(groups, "groups", data), data, "the same value for graphs that must stay together")
+    what, cells = _cells(groups, "groups", data)
+    _check_known(what, cells, data, "the same value for graphs that must stay together")
     kinds = [f"{type(cell).__name__} {cell}" for cell in cells]
     return np.unique(kinds, return_inverse=True)[1].astype(np.int64)
 
@@ -346,24 +345,25 @@ def split_of(
         ``"classification"`` wants every class among the graphs to learn from.
     """
     stratified = task == "classification"
+    if not stratified:  # every split of numbers is one of graphs of a single class
+        data = replace(data, y=np.zeros(len(data)), tasks=())
     if split is None or (isinstance(split, str) and split == "stratified"):
-        text = f"{n_folds} {'stratified ' * stratified}folds" + ", groups kept together" * (
-            data.groups is not None
-        )
-        text += ", by each graph's rarest class" * (stratified and bool(data.tasks))
+        together = ", groups kept together" * (data.groups is not None)
+        rarest = ", by each graph's rarest class" * bool(data.tasks)
 
         def folds(seed: int) -> list[Fold]:
             return make_folds(data.targets, data.groups, n_folds=n_folds, seed=seed, stratified=stratified)
 
+        text = f"{n_folds} {'stratified ' * stratified}folds{together}{rarest}"
         return Split(f"{n_folds} folds", text, folds)
-    if isinstance(split, str) and split.startswith("scaffold") and split in WORDS:
-        return _by_scaffold(data, split, stratified=stratified)
+    if isinstance(split, str) and split in WORDS[1:3]:
+        return _by_scaffold(data, split)
     if isinstance(split, str | Path):
-        return _from_file(data, Path(split), stratified=stratified)
-    return _from_cells(data, *_cells(split, "split", data), stratified=stratified)
+        return _from_file(data, Path(split))
+    return _from_cells(data, *_cells(split, "split", data))
 
 
-def _by_scaffold(data: Dataset, word: str, *, stratified: bool) -> Split:
+def _by_scaffold(data: Dataset, word: str) -> Split:
     if data.smiles is None:
         raise TwinWLError(
             f"split: {data.name} has no SMILES, so its graphs have no scaffolds; give a table of molecules, "
@@ -373,14 +373,14 @@ def _by_scaffold(data: Dataset, word: str, *, stratified: bool) -> Split:
 
     def folds(seed: int) -> list[Fold]:
         fold = split_groups(scaffolds, seed=seed if shuffled else None)
-        return [_completed(fold, data, f"split: {word}", seed, stratified=stratified)]
+        return [_completed(fold, data, f"split: {word}", seed)]
 
     order = "in random order" if shuffled else f"the most common ones to learn from; {folds(0)[0]}"
     text = f"{word}: {scaffolds.max() + 1:,} scaffolds, {order}"
     return Split(f"{word} {_digest(scaffolds)}", text, folds)
 
 
-def _from_file(data: Dataset, path: Path, *, stratified: bool) -> Split:
+def _from_file(data: Dataset, path: Path) -> Split:
     published = False
     if path.is_dir():
         folds = [_from_folder(path)]
@@ -388,16 +388,13 @@ def _from_file(data: Dataset, path: Path, *, stratified: bool) -> Split:
         published, folds = _from_json(_read_json(file, data.name), file)
     else:
         folds = [_from_table(file)]
-    parts = [
-        _from_cells(data, str(path), _of_graphs(pairs, path, data), stratified=stratified) for pairs in folds
-    ]
-    digest = _digest(np.frombuffer("".join(part.kind for part in parts).encode(), np.uint8))
-    text = parts[0].text if len(parts) == 1 else f"{len(parts)} splits in {path}"
-    return Split(
-        path.name if published else f"{path.name} {digest}",
-        f"published in {path.name}" if published else text,
-        lambda seed: [fold for part in parts for fold in part.folds(seed)],
-    )
+    parts = [_from_cells(data, str(path), _of_graphs(pairs, path, data)) for pairs in folds]
+    kind, text = path.name, f"published in {path.name}"
+    if not published:
+        kinds = "".join(part.kind for part in parts).encode()
+        kind = f"{path.name} {_digest(np.frombuffer(kinds, np.uint8))}"
+        text = parts[0].text if len(parts) == 1 else f"{len(parts)} splits in {path}"
+    return Split(kind, text, lambda seed: [fold for part in parts for fold in part.folds(seed)])
 
 
 def _from_folder(path: Path) -> _Pairs:
@@ -421,8 +418,6 @@ def _read_json(path: Path, name: str) -> object:
             for member in members.names:  # sorted, so the files for nodes without features come first
                 if member.endswith(_PUBLISHED):
                     of_set.setdefault(member.rpartition("/")[2].removesuffix(_PUBLISHED), member)
-            if not of_set:
-                raise TwinWLError(f"{path}: contains no splits; their files end in {_PUBLISHED!r}")
             wanted = name if name in of_set else _OTHER_NAMES.get(name, name)
             if wanted not in of_set:
                 raise TwinWLError(f"{path}: no splits for {name!r}; {nearest(name, of_set)}")
@@ -440,24 +435,21 @@ def _from_json(content: object, path: Path) -> tuple[bool, list[_Pairs]]:
     published = False
     folds: list[_Pairs] = []
     for fold in content if several else [content]:  # type: ignore[attr-defined]
-        if isinstance(fold, list):
-            folds.append(list(enumerate(fold)))
-            continue
-        if not isinstance(fold, dict):
-            raise TwinWLError(f'{path}: got {shown(fold)}, expected {{"train": [rows], "test": [rows]}}')
-        if "model_selection" in fold:
-            published = True
-            try:
-                fold = {**fold["model_selection"][0], "test": fold["test"]}  # noqa: PLW2901
-            except (TypeError, LookupError) as error:
-                raise TwinWLError(
-                    f"{path}: not in the format of gnn-comparison ({error}); get it again"
-                ) from error
-        by_part = any(isinstance(rows, list) for rows in fold.values())
-        listed = [(rows if isinstance(rows, list) else [rows], part) for part, rows in fold.items()]
-        folds.append(
-            [(row, part) for rows, part in listed for row in rows] if by_part else list(fold.items())
-        )
+        match fold:
+            case list():
+                folds.append(list(enumerate(fold)))
+                continue
+            case {"model_selection": [{**inner}, *_], "test": test}:
+                published, parts = True, {**inner, "test": test}
+            case dict():
+                parts = fold
+            case _:
+                raise TwinWLError(f'{path}: got {shown(fold)}, expected {{"train": [rows], "test": [rows]}}')
+        if any(isinstance(rows, list) for rows in parts.values()):  # rows by part, else the part of each row
+            listed = [(rows if isinstance(rows, list) else [rows], part) for part, rows in parts.items()]
+            folds.append([(row, part) for rows, part in listed for row in rows])
+        else:
+            folds.append(list(parts.items()))
     return published, folds
 
 
@@ -508,37 +500,27 @@ def _cells(given: Column | Sequence[object], argument: str, data: Dataset) -> tu
     return argument, cells
 
 
-def _known(what: str, cells: list[object], data: Dataset, expected: str) -> list[object]:
-    """Return cells that can be compared and written; refuse others, and graphs without a value."""
-    plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
-    for cell in plain:
-        if not isinstance(cell, str | int | float | dt.date | None):
-            raise TwinWLError(f"{what}: got {shown(cell)}, expected text, a number or a date for each graph")
-    missing = [str(row) for row, cell in zip(data.rows, plain) if is_missing(cell)]
+def _check_known(what: str, cells: list[object], data: Dataset, expected: str) -> None:
+    """Refuse graphs without a value."""
+    missing = [str(row) for row, cell in zip(data.rows, cells) if is_missing(cell)]
     if missing:
         listed = ", ".join(missing[:_LISTED]) + ", …" * (len(missing) > _LISTED)
         raise TwinWLError(
             f"{what}: {len(missing):,} of {len(cells):,} graphs have no value (rows {listed}); expected "
             f"{expected} for each"
         )
-    return plain
 
 
-def _from_cells(data: Dataset, what: str, cells: list[object], *, stratified: bool) -> Split:
+def _from_cells(data: Dataset, what: str, cells: list[object]) -> Split:
     """Split by one value per graph: the name of its part, or its year."""
-    cells = _known(what, cells, data, "train, validation or test, or a year")
-    if len(set(cells)) == 1:
-        raise TwinWLError(
-            f"{what}: all {len(cells):,} graphs have the value {shown(cells[0])}, so there is nothing to "
-            "test on; name another column, or use scaffold or stratified"
-        )
+    _check_known(what, cells, data, "train, validation or test, or a year")
     names = [_PART_OF_NAME.get(str(cell).strip().lower()) for cell in cells]
     times = [_time(cell) for cell in cells]
     about = ""
     if None not in names:
         part = np.array(names)
-    elif all(times):
-        part, about = _by_time([time for time in times if time], what)
+    elif None not in times:
+        part, about = _by_time(times, what)
     else:
         odd = [place for place, pair in enumerate(zip(names, times)) if pair == (None, None)]
         place = odd[0] if odd else names.index(None)
@@ -554,26 +536,22 @@ def _from_cells(data: Dataset, what: str, cells: list[object], *, stratified: bo
             )
 
     def folds(seed: int) -> list[Fold]:
-        return [_completed(marked, data, what, seed, stratified=stratified)]
+        return [_completed(marked, data, what, seed)]
 
     text = f"{what}{about}; {folds(0)[0]}"
     return Split(f"{what.rpartition('/')[2]} {_digest(part)}", text, folds)
 
 
-def _by_time(times: list[tuple[int, ...]], what: str) -> tuple[Int64, str]:
+def _by_time(times: list[str | None], what: str) -> tuple[Int64, str]:
     """Test on the latest tenth, choose by the tenth before it; graphs of one time stay together."""
-    distinct = sorted(set(times))
-    code_of = {time: code for code, time in enumerate(distinct)}
-    codes = np.array([code_of[time] for time in times])
+    distinct, codes = np.unique(np.array(times, str), return_inverse=True)
 
     def first_of_last_tenth(codes: Int64) -> int:
         n_since = np.cumsum(np.bincount(codes)[::-1])[::-1]  # graphs of each time and later
         return int(np.flatnonzero(n_since >= _SHARE * len(times)).max(initial=0))
 
     first_test = first_of_last_tenth(codes)
-    since, until = (
-        "-".join(f"{field:02}" for field in distinct[code]) for code in (first_test, max(0, first_test - 1))
-    )
+    since, until = distinct[first_test], distinct[max(0, first_test - 1)]
     if first_test == 0:
         raise TwinWLError(
             f"{what}: less than a tenth of the graphs are later than {until}, too few to test on; use "
@@ -585,25 +563,25 @@ def _by_time(times: list[tuple[int, ...]], what: str) -> tuple[Int64, str]:
     return part, f", by time: tested on {since} and later, the rest is up to {until}"
 
 
-def _time(cell: object) -> tuple[int, ...] | None:
-    """Read a year, or a date, as numbers that sort."""
+def _time(cell: object) -> str | None:
+    """Read a year, or a date, as text that sorts by time."""
     if isinstance(cell, dt.date):
-        return cell.timetuple()[: 6 if isinstance(cell, dt.datetime) else 3]
+        return cell.isoformat()
     text = str(cell).strip().removesuffix(".0")
     if text.isdecimal():
-        return (int(text),) if int(text) in _YEARS else None
+        return text if int(text) in _YEARS else None
     try:
-        return dt.datetime.fromisoformat(text).timetuple()[:3]
+        return dt.datetime.fromisoformat(text).date().isoformat()
     except ValueError:
         return None
 
 
-def _completed(fold: Fold, data: Dataset, what: str, seed: int, *, stratified: bool) -> Fold:
+def _completed(fold: Fold, data: Dataset, what: str, seed: int) -> Fold:
     """Refuse a split that hides a class or tears groups apart; hold a tenth out where nothing is."""
     y, groups = data.targets, data.groups
     for place, column in enumerate(y.T if y.ndim > 1 else [y]):
         hidden = np.setdiff1d(column, column[fold.train])
-        hidden = hidden[hidden == hidden] if stratified else []  # noqa: PLR0124  (NaN, which is no class)
+        hidden = hidden[hidden == hidden]  # noqa: PLR0124  (NaN, which is no class)
         if len(hidden):
             of = f" of task {data.tasks[place]!r}" if data.tasks else ""
             raise TwinWLError(
@@ -617,7 +595,7 @@ def _completed(fold: Fold, data: Dataset, what: str, seed: int, *, stratified: b
         )
     if len(fold.validation):
         return fold
-    codes = np.unique(_strata(y, stratified=stratified), return_inverse=True)[1].astype(np.int64)
+    codes = np.unique(_strata(y), return_inverse=True)[1].astype(np.int64)
     return _held_out(fold.train, fold.test, codes, groups, seed, 0)
 
 
