@@ -30,7 +30,6 @@ $ twinwl explain bbbp.twinwl new_molecules.csv --html gallery.html -o patterns.c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -95,13 +94,17 @@ def explain(
             named = replace(named, names=(Path(data).name,))
         _explain_one(loaded, named, top, target, near, html, png)
     if output is not None or not alone:
-        from twinwl.report.explain import explain_all  # noqa: PLC0415
+        from twinwl.report.explain import explain_all, gallery_page  # noqa: PLC0415
+        from twinwl.report.page import write_page  # noqa: PLC0415
 
         found = explain_all(loaded, named, top)
         if output is not None:
             write_table(output, found.table(named))
         if not alone:
-            _explain_many(loaded, named, found, truth, target, near, html, most)
+            if html is not None:
+                page = gallery_page(named, found, loaded, truth=truth, nearest=near, target=target, most=most)
+                write_page(html, page)
+            _print_patterns(named, found.named(target))
     for what, path in (("page", html), ("picture", png), ("table", output)):
         if path is not None:
             say(f"\nThe {what} is in {path}")
@@ -116,12 +119,12 @@ def _explain_one(
     html: Path | None,
     png: Path | None,
 ) -> None:
-    from twinwl.report.explain import Answers, classes_named, explain_page, explained, headline  # noqa: PLC0415
+    from twinwl.report.explain import classes_named, explain_page, explained, headline, probabilities_of  # noqa: PLC0415
     from twinwl.report.page import facts_of, write_page  # noqa: PLC0415
 
     with ProgressBar("explaining"):
         found = replace(explained(model, named.graphs, top), target=target)
-        probabilities = Answers.about(model, named, [found]).probabilities
+        probabilities = probabilities_of(model, named.graphs, [found])
     found, probability = classes_named(found, target), None if probabilities is None else probabilities[0]
     if html is not None:
         nearest = None if near is None else near.at(0)
@@ -138,30 +141,9 @@ def _explain_one(
         say(f"\n{near.text(0)[0].upper()}{near.text(0)[1:]}")
 
 
-def _explain_many(
-    model: Any,  # noqa: ANN401
-    named: Dataset,
-    found: ExplainedGraphs,
-    truth: Sequence[object] | None,
-    target: str | None,
-    near: Nearest | None,
-    html: Path | None,
-    most: int,
-) -> None:
-    from twinwl.report.explain import Answers, gallery_page  # noqa: PLC0415
-    from twinwl.report.page import write_page  # noqa: PLC0415
-
-    nearest = near and [near.text(place) for place in range(len(named))]
-    answers = Answers.about(model, named, found.explanations, truth, nearest).named(target)
-    found = found.named(target)
-    if html is not None:
-        write_page(html, gallery_page(named, found, answers, model, most=most))
-    _print_patterns(named, found)
-
-
 def _print_patterns(data: Dataset, found: ExplainedGraphs) -> None:
     from twinwl.cli.output import print_table  # noqa: PLC0415
-    from twinwl.report.explain import signed  # noqa: PLC0415
+    from twinwl.report.page import signed  # noqa: PLC0415
 
     noun = "graph" if data.smiles is None else "molecule"
     say(f"{data.name}  {counted(len(data), noun)}")
