@@ -25,10 +25,9 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated
 
-from twinwl.cli.options import EdgeLabels, Html, Json, Reading, TableFile, arg, bundled, opt, reading
+from twinwl.cli.options import EdgeLabels, Html, Json, Reading, TableFile, arg, opt
 
 
-@bundled(reading)
 def audit(
     data: Annotated[list[str], arg("TRAIN [TEST]…", "Data sets, training data first.")],
     near: Annotated[float, opt("Graphs of this similarity or more are nearly the same.", "S")] = 0.9,

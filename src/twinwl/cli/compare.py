@@ -35,13 +35,12 @@ from typing import Annotated
 import typer
 
 from twinwl.cli import options as o
-from twinwl.cli.options import Reading, arg, bundled, reading
+from twinwl.cli.options import arg
 from twinwl.terminal import ProgressBar, say
 
 _DIFFERENT = 1  # exit code, as of diff and cmp
 
 
-@bundled(reading, level="same")
 def compare(
     a: Annotated[str, arg("A", "The first graph.")],
     b: Annotated[str, arg("B", "The second graph.")],
@@ -52,7 +51,7 @@ def compare(
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     *,
-    reading: Reading,
+    reading: o.ReadingSame,
 ) -> None:
     """Compare two graphs with the Twin-WL test."""
     from twinwl.cli.output import PAGES, check_output  # noqa: PLC0415  (keeps --help fast)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from textwrap import shorten
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from twinwl.cli import options as o
-from twinwl.cli.options import CHOICES, add, arg, bundled, choice, encoding, opt
+from twinwl.cli.options import CHOICES, add, arg, choice, opt
 from twinwl.terminal import aligned, counted, one_line, say
 
 if TYPE_CHECKING:
@@ -19,31 +20,32 @@ if TYPE_CHECKING:
 
 Folder = Annotated[Path, arg("DIR", "A corpus.")]
 Output = Annotated[Path, opt("Folder for the result.", "OUT", "--output", "-o")]
-Events = Annotated[bool, opt("Print one JSON object per line: events, and the end.", None, "--json")]
 Memory = Annotated[str, opt("Memory of each process.", "SIZE")]
 
 _LABELS_SHOWN = 12
 _WIDEST = 48  # characters of a cell
 
 
-def running(
-    json: Events = False,
-    fresh: Annotated[bool, opt("Delete an earlier result, and start again.", None, "--fresh")] = False,
-    engine: o.EngineName = "local",
-    workers: Annotated[int | None, opt("Tasks at the same time. \\[default: all processors]", min=1)] = None,
-    address: o.Address = None,
-    memory: Memory = "1GiB",
-) -> dict[str, Any]:
-    """Return the options of every job, as the methods of `Corpus` take them."""
-    events = {"progress": False, "on_event": lambda event: say(dumps(event))} if json else {}
-    return {
-        "fresh": fresh,
-        "engine": engine,
-        "workers": workers,
-        "address": address,
-        "memory": memory,
-        **events,
-    }
+@dataclass
+class _RunFlags:
+    """The options of every job."""
+
+    json: Annotated[bool, opt("Print one JSON object per line: events, and the end.", None, "--json")] = False
+    fresh: Annotated[bool, opt("Delete an earlier result, and start again.", None, "--fresh")] = False
+    engine: o.EngineName = "local"
+    workers: Annotated[int | None, opt("Tasks at the same time. \\[default: all processors]", min=1)] = None
+    address: o.Address = None
+    memory: Memory = "1GiB"
+
+    def value(self) -> dict[str, Any]:
+        """Return them as the methods of `Corpus` take them."""
+        found = vars(self)
+        if found.pop("json"):
+            found |= {"progress": False, "on_event": lambda event: say(dumps(event))}
+        return found
+
+
+Running = Annotated[dict[str, Any], _RunFlags]
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +57,6 @@ def register(app: typer.Typer) -> None:
     app.add_typer(corpus, name="corpus")
 
 
-@bundled(running)
 def build(
     inputs: Annotated[
         list[str], arg("IN…", "Files or patterns: .g6, .smi, .csv, .sdf (also .gz), .parquet.")
@@ -76,9 +77,8 @@ def build(
     kind: Annotated[str | None, opt("Format: graph6, smiles, table or sdf.", "KIND")] = None,
     edge_labels: o.EdgeLabels = None,
     rows_per_shard: Annotated[int | None, opt("Rows of a shard.", min=1)] = None,
-    json: Events = False,
     *,
-    running: dict[str, Any],
+    running: Running,
 ) -> None:
     """Parse files once into shards with an exact key for each graph.
 
@@ -110,15 +110,14 @@ def build(
         rows_per_shard=rows_per_shard,
         **running,
     )
-    if not json:
+    if "on_event" not in running:
         say(f"{len(found):,} graphs in {counted(len(found.shards), 'shard')}: {output}")
         errors = found.manifest["errors"]
         if errors:
             say(f"{counted(errors, 'row')} set aside: {output / 'errors'}")
 
 
-@bundled(running)
-def dedup(folder: Folder, output: Output, json: Events = False, *, running: dict[str, Any]) -> None:
+def dedup(folder: Folder, output: Output, *, running: Running) -> None:
     """Keep one graph of each group of isomorphic ones.
 
     OUT is a corpus with the first graph of each group and its n_copies; OUT/groups has the row of the
@@ -133,26 +132,24 @@ def dedup(folder: Folder, output: Output, json: Events = False, *, running: dict
 
     corpus = Corpus(folder)
     found = corpus.dedup(output, **running)
-    if not json:
+    if "on_event" not in running:
         spare = len(corpus) - len(found)
         say(f"{len(corpus):,} graphs, {len(found):,} distinct, {spare:,} duplicates: {output}")
         say(f"graphs in the largest group: {found.manifest['largest_group']:,}")
 
 
-@bundled(running)
 def overlap(
     first: Annotated[Path, arg("A", "A corpus.")],
     second: Annotated[Path, arg("B", "Another corpus.")],
     output: Annotated[Path | None, opt("Folder for what A shares.", "OUT", "--output", "-o")] = None,
-    json: Events = False,
     *,
-    running: dict[str, Any],
+    running: Running,
 ) -> None:
     """Count the graphs that two corpora have in common."""
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
 
     found = Corpus(first).overlap(Corpus(second), output, **running)
-    if json:
+    if "on_event" in running:
         return
     counts = [
         (first, found.graphs, found.distinct, found.graphs_shared),
@@ -227,14 +224,12 @@ def _show(corpus: Corpus, data: Dataset, *, json: bool) -> None:
     say(aligned([[shorten(cell, _WIDEST, placeholder="…") for cell in row] for row in cells]))
 
 
-@bundled(encoding, running)
 def features(
     folder: Folder,
     output: Output,
-    json: Events = False,
     *,
-    encoding: dict[str, Any],
-    running: dict[str, Any],
+    encoding: o.Encoding,
+    running: Running,
 ) -> None:
     """Turn graphs into sparse STwin features, with one vocabulary.
 
@@ -252,11 +247,10 @@ def features(
     wanted = STwinVectorizer(**encoding)
     corpus = Corpus(folder)
     fitted = corpus.features(output, wanted, **running)
-    if not json:
+    if "on_event" not in running:
         say(f"{len(corpus):,} graphs × {fitted.n_features_out_:,} columns: {output}")
 
 
-@bundled(encoding)
 def train(
     folder: Folder,
     output: o.NewModelFile,
@@ -267,7 +261,7 @@ def train(
     seed: o.SeedOfModel = 0,
     memory: Memory = "1GiB",
     *,
-    encoding: dict[str, Any],
+    encoding: o.Encoding,
 ) -> None:
     """Train a classifier or regressor on a corpus and write it to a file.
 
@@ -282,7 +276,6 @@ def train(
     from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
     from twinwl.corpus.models import targets_in  # noqa: PLC0415
-    from twinwl.errors import TwinWLError  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
@@ -292,17 +285,11 @@ def train(
     chosen = task_of(found.y, task, target, names if len(names) > 1 else ())
     say(f"{len(found.rows):,} of {len(corpus):,} graphs have a target")
     say(f"Task: {chosen}")
-    if balanced and chosen.name == "regression":
-        raise TwinWLError("--balanced is for classes, and the model predicts numbers; leave it out")
+    from twinwl.evaluation.predictions import new_model  # noqa: PLC0415  (slow; only after the checks)
     from twinwl.files.model_files import save  # noqa: PLC0415
-    from twinwl.neural.stwin import STwinClassifier, STwinRegressor  # noqa: PLC0415
 
-    parameters: dict[str, Any] = {**encoding, "max_epochs": epochs, "random_state": seed}
-    model = (
-        STwinRegressor(**parameters)
-        if chosen.name == "regression"
-        else STwinClassifier(**parameters, class_weight="balanced" if balanced else None)
-    )
+    weights = {"class_weight": "balanced"} if balanced else {}
+    model = new_model("stwin", chosen, {**encoding, "max_epochs": epochs, **weights}, seed=seed)
     corpus.train(model, names, memory=memory)
     save(model, output)
     held = 0 if model.held_out_ is None else len(model.held_out_)
@@ -312,15 +299,13 @@ def train(
     say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
 
 
-@bundled(running)
 def predict(
     model: o.ModelFile,
     folder: Folder,
     output: Output,
     proba: o.Proba = False,
-    json: Events = False,
     *,
-    running: dict[str, Any],
+    running: Running,
 ) -> None:
     """Predict the class, or the number, of each graph of a corpus.
 
@@ -335,5 +320,5 @@ def predict(
 
     corpus = Corpus(folder)
     corpus.predict(model, output, proba=proba, **running)
-    if not json:
+    if "on_event" not in running:
         say(f"{len(corpus):,} predictions, one file per shard in {output / 'shards'}")

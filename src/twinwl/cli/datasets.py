@@ -18,7 +18,7 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from twinwl.cli.options import Json, Reading, arg, bundled, opt, reading
+from twinwl.cli.options import Json, Reading, arg, opt
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _LABELS_SHOWN = 8
 
 
-@bundled(reading)
 def datasets(
     name: Annotated[str | None, arg("NAME", "A data set to describe.")] = None,
     everything: Annotated[bool, opt("List all names of the TU collection.", None, "--all")] = False,

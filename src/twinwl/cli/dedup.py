@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from twinwl.cli import options as o
-from twinwl.cli.options import OUTPUT, Reading, arg, bundled, opt, reading
+from twinwl.cli.options import OUTPUT, arg, opt
 from twinwl.files.storage import written
 from twinwl.terminal import ProgressBar, counted, one_line, say
 
@@ -54,7 +54,6 @@ _AGREE = {
 }
 
 
-@bundled(reading, level="same")
 def dedup(
     file: Annotated[str, arg("DATA", "The graphs, or - for graph6 from standard input.")],
     exact: Annotated[bool, opt("Decide exactly, or by equal hashes, as from twinwl hash.")] = True,
@@ -63,7 +62,7 @@ def dedup(
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     *,
-    reading: Reading,
+    reading: o.ReadingSame,
 ) -> None:
     """Find groups of isomorphic graphs, and count the distinct ones."""
     from twinwl.cli.output import TABLES, check_output, write_table  # noqa: PLC0415

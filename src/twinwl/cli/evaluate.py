@@ -63,24 +63,33 @@ $ twinwl evaluate NCI1 --method stwin-svc --split gnn_comparison_splits.zip --js
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from twinwl.cli import options as o
-from twinwl.cli.options import OUTPUT, Reading, bundled, opt, reading
+from twinwl.cli.options import OUTPUT, ReadingAtomsFlags, opt
 from twinwl.files.storage import written
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.evaluation.result import Evaluation
     from twinwl.evaluation.splits import Column
 
 
-@bundled(reading, level="atoms")
+@dataclass
+class _Flags(ReadingAtomsFlags):
+    """The same processes read molecules and run folds."""
+
+    n_jobs: Annotated[
+        int | None, opt("Folds at the same time. \\[default: 1; with Ray, all]", None, "--jobs", min=1)
+    ] = None
+
+
 def evaluate(  # noqa: PLR0917  (the options of a command)
     data: o.Data,
     method: Annotated[list[str] | None, opt("Method; may be repeated. \\[default: stwin]", "NAME")] = None,
@@ -99,7 +108,6 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     positive: o.Positive = None,
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
-    jobs: Annotated[int | None, opt("Folds at the same time. \\[default: 1; with Ray, all]", min=1)] = None,
     engine: o.EngineName = "local",
     address: o.Address = None,
     refit: o.Refit = False,
@@ -108,7 +116,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     output: Annotated[Path | None, opt("Also write the figures to a table, or to a .tex.", *OUTPUT)] = None,
     json: o.Json = False,
     *,
-    reading: Reading,
+    reading: Annotated[Any, _Flags],  # noqa: ANN401  (`ReadOptions`, which is slow to load)
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
     from twinwl.cli.output import STORES, TABLES, check_ending, check_output  # noqa: PLC0415
@@ -125,25 +133,27 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     check_protocol(protocol)
     known_metrics(metric or [])
     known_metrics([] if scoring is None else [scoring], "scoring")
-    methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
-    if readout:
-        methods = [chosen.with_readout(readout) for chosen in methods]
-    if network is not None:
-        methods = [chosen.with_network(network) for chosen in methods]
-    if edge_labels:
-        methods = [chosen.with_edge_labels(use=True) for chosen in methods]
-    if refit or device is not None:
-        methods = [chosen.trained(refit=refit, device=device) for chosen in methods]
-    for chosen in methods:
+    methods = []
+    for name in method or ["stwin"]:  # a typo shows before an hour of work
+        chosen = resolve(name)
+        if readout:
+            chosen = chosen.with_readout(readout)
+        if network is not None:
+            chosen = chosen.with_network(network)
+        if edge_labels:
+            chosen = chosen.with_edge_labels(use=True)
+        if refit or device is not None:
+            chosen = chosen.trained(refit=refit, device=device)
         chosen.configs(grid)
+        methods.append(chosen)
     check_source(data, reading, "needed")
     by = _split(data, reading, split)
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
-    from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
-
     dataset = read_source(data, reading, "needed")
     if of_groups is not None:
         dataset = replace(dataset, groups=groups_of(of_groups, dataset))
+    from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
+
     try:
         results = [
             run(
@@ -161,7 +171,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
                 positive=positive,
                 edge_labels=edge_labels,
                 ignore_node_attributes=ignore_attributes,
-                n_jobs=jobs,
+                n_jobs=reading.n_jobs,
                 store=store,
                 engine=engine,
                 address=address,
@@ -180,7 +190,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         _print(results)
 
 
-def _split(data: str, reading: Reading, split: str) -> Column | str | Path:
+def _split(data: str, reading: ReadOptions, split: str) -> Column | str | Path:
     """Read a column, and look for a file, before any work."""
     from twinwl.evaluation.splits import WORDS, find_splits, is_column, read_column  # noqa: PLC0415
 

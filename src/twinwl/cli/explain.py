@@ -34,7 +34,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, bundled, opt, reading
+from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, opt
 from twinwl.errors import TwinWLError
 from twinwl.terminal import ProgressBar, counted, say
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from twinwl.report.explain import ExplainedGraphs
 
 
-@bundled(reading)
 def explain(
     model: ModelFile,
     data: Data,

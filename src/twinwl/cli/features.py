@@ -28,7 +28,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from twinwl.cli.options import OUTPUT, Data, Reading, bundled, encoding, opt, reading
+from twinwl.cli.options import OUTPUT, Data, Encoding, ReadingAtoms, opt
 from twinwl.errors import import_extra
 from twinwl.files.storage import written
 from twinwl.terminal import ProgressBar, say
@@ -41,23 +41,21 @@ if TYPE_CHECKING:
 _PARQUET = ".parquet"
 
 
-@bundled(encoding, reading, level="atoms")
 def features(
     data: Data,
     output: Annotated[Path, opt("The .npz (or .parquet) file to write.", *OUTPUT)],
     parquet: Annotated[bool, opt("Also write a .parquet of the same name.", None, "--parquet")] = False,
     *,
-    encoding: dict[str, Any],
-    reading: Reading,
+    encoding: Encoding,
+    reading: ReadingAtoms,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
     from twinwl.cli.output import check_output  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+    from twinwl.datasets.source import read_source  # noqa: PLC0415
 
     files = [output, output.with_suffix(_PARQUET)] if parquet and output.suffix != _PARQUET else [output]
     for file in files:
         check_output(file, (".npz", _PARQUET))
-    check_source(data, reading)
     found = read_source(data, reading)
     with ProgressBar("encoding"):
         from twinwl.models.vectorizer import STwinVectorizer  # noqa: PLC0415

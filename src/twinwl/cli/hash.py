@@ -21,12 +21,11 @@ from __future__ import annotations
 from json import dumps
 from typing import Annotated
 
-from twinwl.cli.options import EdgeLabels, IgnoreAttributes, Reading, Readouts, arg, bundled, opt, reading
+from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readouts, arg, opt
 from twinwl.errors import TwinWLError
 from twinwl.terminal import ProgressBar, one_line, say
 
 
-@bundled(reading, level="same")
 def hash_graphs(
     files: Annotated[
         list[str], arg("DATA", "Files, FILE#17, smiles:CCO, graph6:Bw, or - for graph6 from standard input.")
@@ -40,7 +39,7 @@ def hash_graphs(
     edge_labels: EdgeLabels = None,
     ignore_attributes: IgnoreAttributes = False,
     *,
-    reading: Reading,
+    reading: ReadingSame,
 ) -> None:
     """Print a stable hash of each graph, equal for isomorphic graphs and never weaker than 1-WL."""
     from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415  (keeps --help fast)

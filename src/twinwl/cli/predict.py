@@ -58,9 +58,7 @@ from twinwl.cli.options import (
     Proba,
     Reading,
     Training,
-    bundled,
     opt,
-    reading,
 )
 from twinwl.terminal import ProgressBar, say
 
@@ -70,7 +68,6 @@ if TYPE_CHECKING:
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
 
-@bundled(reading)
 def predict(
     model: ModelFile,
     data: Data,

@@ -51,12 +51,12 @@ $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli import options as o
-from twinwl.cli.options import Reading, bundled, checked_readouts, choice, opt, reading
+from twinwl.cli.options import checked_readouts, choice, opt
 from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
 
@@ -72,36 +72,45 @@ METHODS = {
 _STWIN, _NTWIN = "STwin", "NTwin"  # panels of the help
 
 
-@bundled(reading, level="atoms")
-def train(  # noqa: PLR0917  (the options of a command)
-    data: o.Data,
-    output: o.NewModelFile,
-    method: Annotated[str, opt("Method: stwin, stwin-svc or ntwin.", "NAME")] = "stwin",
-    task: o.Task = "auto",
+@dataclass
+class _MethodFlags:
+    """Parameters of the estimators; None means the estimator's default."""
+
     n_iter: Annotated[
         int | None, opt("Number of rounds. \\[default: 3; chosen by stwin-svc]", min=0, panel=_STWIN)
-    ] = None,
+    ] = None
     features: Annotated[
         str | None, choice("features", "\\[default: joint for stwin-svc, else size]", panel=_STWIN)
-    ] = None,
-    readout: o.ReadoutsOfFeatures = None,
-    initial: Annotated[str | None, choice("initial", "Colours of round 0.", panel=_STWIN)] = None,
+    ] = None
+    readout: o.ReadoutsOfFeatures = None
+    initial: Annotated[str | None, choice("initial", "Colours of round 0.", panel=_STWIN)] = None
     kernel_approximation: Annotated[
         str | None,
         choice("kernel_approximation", "Compare with 1,000 graphs instead of all (stwin-svc).", panel=_STWIN),
-    ] = None,
-    layers: Annotated[int | None, opt("Number of layers. \\[default: 3]", min=1, panel=_NTWIN)] = None,
+    ] = None
+    layers: Annotated[int | None, opt("Number of layers. \\[default: 3]", min=1, panel=_NTWIN)] = None
     hops: Annotated[
         str | None,
         opt(
             "Radius of rooted subgraphs: k in layer k, or N. \\[default: growing]", "growing|N", panel=_NTWIN
         ),
-    ] = None,
-    hidden: Annotated[int | None, opt("Width of the layers. \\[default: 64]", min=1, panel=_NTWIN)] = None,
+    ] = None
+    hidden: Annotated[int | None, opt("Width of the layers. \\[default: 64]", min=1, panel=_NTWIN)] = None
     root_mark: Annotated[
         str | None, choice("root_mark", "Mark the root, or each node's distance to it.", panel=_NTWIN)
-    ] = None,
-    network: o.Network = None,
+    ] = None
+    subgraph_network: o.Network = None
+
+    def value(self) -> dict[str, Any]:
+        readouts = checked_readouts(self.readout, self.features) if self.readout else None
+        return vars(self) | {"readout": readouts}
+
+
+def train(
+    data: o.Data,
+    output: o.NewModelFile,
+    method: Annotated[str, opt("Method: stwin, stwin-svc or ntwin.", "NAME")] = "stwin",
+    task: o.Task = "auto",
     edge_labels: o.EdgeLabels = None,
     balanced: o.Balanced = False,
     split: Annotated[
@@ -113,7 +122,8 @@ def train(  # noqa: PLR0917  (the options of a command)
     seed: o.SeedOfModel = 0,
     device: o.Device = None,
     *,
-    reading: Reading,
+    parameters: Annotated[dict[str, Any], _MethodFlags],
+    reading: o.ReadingAtoms,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
     from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415  (keeps --help fast)
@@ -122,23 +132,9 @@ def train(  # noqa: PLR0917  (the options of a command)
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, inputs=(data,), or_unknown=True)
-    options = {
-        "n_iter": n_iter,
-        "features": features,
-        "readout": checked_readouts(readout, features) if readout else None,
-        "initial": initial,
-        "kernel_approximation": kernel_approximation,
-        "layers": layers,
-        "hops": hops,
-        "hidden": hidden,
-        "root_mark": root_mark,
-        "subgraph_network": network,
-        "device": device,
-        "refit": refit or None,
-    }
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
     check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
-    parameters = check_options(method, options)
+    parameters = check_options(method, parameters | {"device": device, "refit": refit or None})
     if edge_labels is not None:
         parameters["edge_labels"] = edge_labels
     if balanced:
