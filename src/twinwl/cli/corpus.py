@@ -22,7 +22,6 @@ Folder = Annotated[Path, arg("DIR", "A corpus.")]
 Output = Annotated[Path, opt("Folder for the result.", "OUT", "--output", "-o")]
 Memory = Annotated[str, opt("Memory of each process.", "SIZE")]
 
-_LABELS_SHOWN = 12
 _WIDEST = 48  # characters of a cell
 
 
@@ -167,7 +166,7 @@ def info(
     json: Annotated[bool, opt("Print JSON.", None, "--json")] = False,
 ) -> None:
     """Show sizes, labels, and how fast a corpus was made, or some of its graphs."""
-    from twinwl.cli.output import print_table  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.cli.output import listed, print_table  # noqa: PLC0415  (keeps --help fast)
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
 
     corpus = Corpus(folder)
@@ -189,16 +188,11 @@ def info(
             ("set aside", f"{found['errors']:,} rows"),
             ("nodes", f"{nodes}, at most {found['largest']:,}"),
             ("edges", edges),
-            *((name.replace("_", " "), _listed(known)) for name, known in labels.items()),
+            *((name.replace("_", " "), listed(known)) for name, known in labels.items()),
             ("columns", ", ".join(found["columns"])),
             ("made by", f"{found['made_by']} in {speed}"),
         ]
     )
-
-
-def _listed(labels: list[str]) -> str:
-    more = ", …" if len(labels) > _LABELS_SHOWN else ""
-    return f"{len(labels):,}: {', '.join(labels[:_LABELS_SHOWN])}{more}" if labels else "none"
 
 
 def _show(corpus: Corpus, data: Dataset, *, json: bool) -> None:
@@ -273,7 +267,7 @@ def train(
 
     $ twinwl corpus train library -o model.twinwl --target active --min-df 5
     """
-    from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415
+    from twinwl.cli.output import MODELS, check_output, save_model  # noqa: PLC0415
     from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
     from twinwl.corpus.models import targets_in  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
@@ -286,17 +280,15 @@ def train(
     say(f"{len(found.rows):,} of {len(corpus):,} graphs have a target")
     say(f"Task: {chosen}")
     from twinwl.evaluation.predictions import new_model  # noqa: PLC0415  (slow; only after the checks)
-    from twinwl.files.model_files import save  # noqa: PLC0415
 
     weights = {"class_weight": "balanced"} if balanced else {}
     model = new_model("stwin", chosen, {**encoding, "max_epochs": epochs, **weights}, seed=seed)
     corpus.train(model, names, memory=memory)
-    save(model, output)
     held = 0 if model.held_out_ is None else len(model.held_out_)
     history = model.history_
     figures = ", ".join(history.figures())
     say(f"{held:,} graphs held out; after {len(history.train_loss)} epochs: {figures}")
-    say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+    save_model(model, output)
 
 
 def predict(

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from twinwl.datasets.catalogue import Entry
     from twinwl.datasets.dataset import Dataset, Spread, Statistics
 
-_LABELS_SHOWN = 8
-
 
 def datasets(
     name: Annotated[str | None, arg("NAME", "A data set to describe.")] = None,
@@ -154,6 +152,6 @@ def _spread(spread: Spread) -> str:
 
 
 def _labels(labels: list[tuple[str, int]]) -> str:
-    shown = ", ".join(f"{label}: {count:,}" for label, count in labels[:_LABELS_SHOWN])
-    more = f", and {len(labels) - _LABELS_SHOWN} more" if len(labels) > _LABELS_SHOWN else ""
-    return f"{len(labels)}: {shown}{more}" if labels else "none"
+    from twinwl.cli.output import listed  # noqa: PLC0415
+
+    return listed([f"{label}: {count:,}" for label, count in labels])

@@ -215,7 +215,7 @@ def _print(results: list[Evaluation]) -> None:
 
 
 def _write(output: Path, results: list[Evaluation]) -> None:
-    from twinwl.cli.output import write_table  # noqa: PLC0415
+    from twinwl.cli.output import write_records  # noqa: PLC0415
     from twinwl.evaluation.result import latex_table  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]
@@ -223,6 +223,5 @@ def _write(output: Path, results: list[Evaluation]) -> None:
         with written(output) as stream:
             stream.write(latex_table(results).encode())
     else:
-        columns = {name: [record[name] for record in records] for name in records[0]}
-        write_table(output, columns)
+        write_records(output, records, records[0])
     say(f"{len(records)} figures in {output}", error=True)

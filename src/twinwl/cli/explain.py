@@ -84,26 +84,24 @@ def explain(
             f"such as '{data}#0', or use --html"
         )
     from twinwl.evaluation.predictions import Nearest  # noqa: PLC0415  (slow; only after the checks)
+    from twinwl.report.explain import explain_all, gallery_page  # noqa: PLC0415
+    from twinwl.report.page import write_page  # noqa: PLC0415
 
-    near = None
-    if train is not None:
-        near = Nearest.found(named, read_source(train, replace(reading, target=None), "none"))
+    training = None if train is None else read_source(train, replace(reading, target=None), "none")
+    near = None if training is None else Nearest.found(named, training)
     if alone:
         if named.names[0] == data and not named.smiles:  # the slashes of a SMILES are not folders
             named = replace(named, names=(Path(data).name,))
         _explain_one(loaded, named, top, target, near, html, png)
     if output is not None or not alone:
-        from twinwl.report.explain import explain_all, gallery_page  # noqa: PLC0415
-        from twinwl.report.page import write_page  # noqa: PLC0415
-
         found = explain_all(loaded, named, top)
-        if output is not None:
-            write_table(output, found.table(named))
-        if not alone:
-            if html is not None:
-                page = gallery_page(named, found, loaded, truth=truth, nearest=near, target=target, most=most)
-                write_page(html, page)
-            _print_patterns(named, found.named(target))
+    if output is not None:
+        write_table(output, found.table(named))
+    if not alone:
+        if html is not None:
+            page = gallery_page(named, found, loaded, truth=truth, nearest=near, target=target, most=most)
+            write_page(html, page)
+        _print_patterns(named, found.named(target))
     for what, path in (("page", html), ("picture", png), ("table", output)):
         if path is not None:
             say(f"\nThe {what} is in {path}")

@@ -21,8 +21,7 @@ from __future__ import annotations
 from json import dumps
 from typing import Annotated
 
-from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readouts, arg, opt
-from twinwl.errors import TwinWLError
+from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readouts, arg, number_or, opt
 from twinwl.terminal import ProgressBar, one_line, say
 
 
@@ -32,7 +31,11 @@ def hash_graphs(
     ],
     n_iter: Annotated[
         str | None,
-        opt("Hash of version 1, with N rounds or until stable. \\[default: hash of version 2]", "N|stable"),
+        opt(
+            "Hash of version 1, with N rounds or until stable. \\[default: hash of version 2]",
+            "N|stable",
+            callback=number_or("--n-iter", "stable", 0),
+        ),
     ] = None,
     readout: Readouts = None,
     json: Annotated[bool, opt("Print one JSON object per line.", None, "--json")] = False,
@@ -44,8 +47,6 @@ def hash_graphs(
     """Print a stable hash of each graph, equal for isomorphic graphs and never weaker than 1-WL."""
     from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415  (keeps --help fast)
 
-    if not (n_iter in {None, "stable"} or str(n_iter).isdecimal()):
-        raise TwinWLError(f"--n-iter: got {n_iter!r}, expected an integer of at least 0 or 'stable'")
     for spec in files:
         check_source(spec, reading, "given")
     from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
@@ -54,7 +55,7 @@ def hash_graphs(
         for block in (block for spec in files for block in iter_source(spec, reading)):
             hashes = graph_hashes(
                 block.graphs,
-                n_iter=n_iter if n_iter in {None, "stable"} else int(str(n_iter)),  # type: ignore[arg-type]
+                n_iter=n_iter,  # type: ignore[arg-type]  # a number, or "stable"
                 readout=readout or ["size"],
                 edge_labels=edge_labels is not False,
                 ignore_features=ignore_attributes,

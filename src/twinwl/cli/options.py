@@ -91,7 +91,7 @@ def long_help(docstring: str | None) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-def among(option: str) -> Callable[[Any], Any]:
+def among(option: str, name: str = "") -> Callable[[Any], Any]:
     """Return a callback that refuses values of an option that are not in its `CHOICES`."""
 
     def check(given: Any) -> Any:  # noqa: ANN401  (as in typer)
@@ -99,7 +99,7 @@ def among(option: str) -> Callable[[Any], Any]:
 
         more = [MARKED_WL] if option == "readout" else []
         if given is not None:
-            checked("--" + option.replace("_", "-"), given, one_of(*CHOICES[option]), *more)
+            checked(name or "--" + option.replace("_", "-"), given, one_of(*CHOICES[option]), *more)
         return given
 
     return check
@@ -109,6 +109,19 @@ def _names_of_readouts(given: list[str] | None) -> list[str]:
     """Return the readouts that are named, in options of their own or with commas between."""
     names = [name.strip() for text in given or [] for name in text.split(",")]
     return [among("readout")(name) for name in names]  # typer 0.16 fails where None comes back for a list
+
+
+def number_or(option: str, word: str, low: int) -> Callable[[Any], Any]:
+    """Return a callback that accepts a word, or an integer of at least ``low``."""
+
+    def check(given: str | None) -> int | str | None:
+        if given is None or given == word:
+            return given
+        if given.isdecimal() and int(given) >= low:
+            return int(given)
+        raise TwinWLError(f"{option}: got {given!r}, expected {word!r} or an integer of at least {low}")
+
+    return check
 
 
 def opt(text: str, metavar: str | None = None, *names: str, panel: str | None = None, **more: Any) -> Any:  # noqa: ANN401

@@ -33,7 +33,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from twinwl.cli.options import CHOICES, DataDir, EdgeLabels, Html, Json, TableFile, arg, opt
+from twinwl.cli.options import DataDir, EdgeLabels, Html, Json, TableFile, among, arg, opt
 
 
 def power(
@@ -55,9 +55,10 @@ def power(
 
     checked("--takes", takes, one_of("batch", "networkx", "pyg"), None)
     checked("--on-error", on_error, one_of("raise", "count"))
-    asked = {name: name if ":" in name else name.split("+") for name in scored}
-    for part in (part for parts in asked.values() if not isinstance(parts, str) for part in parts):
-        checked("READOUT", part, one_of(*CHOICES["readout"]))
+    asked = {
+        name: name if ":" in name else list(map(among("readout", "READOUT"), name.split("+")))
+        for name in scored
+    }
     check_output(output, TABLES)
     check_output(html, PAGES)
     from twinwl.evaluation import power as library  # noqa: PLC0415  (slow; only after the checks)

@@ -56,7 +56,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli import options as o
-from twinwl.cli.options import checked_readouts, choice, opt
+from twinwl.cli.options import checked_readouts, choice, number_or, opt
 from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
 
@@ -92,7 +92,10 @@ class _MethodFlags:
     hops: Annotated[
         str | None,
         opt(
-            "Radius of rooted subgraphs: k in layer k, or N. \\[default: growing]", "growing|N", panel=_NTWIN
+            "Radius of rooted subgraphs: k in layer k, or N. \\[default: growing]",
+            "growing|N",
+            panel=_NTWIN,
+            callback=number_or("--hops", "growing", 1),
         ),
     ] = None
     hidden: Annotated[int | None, opt("Width of the layers. \\[default: 64]", min=1, panel=_NTWIN)] = None
@@ -126,7 +129,7 @@ def train(
     reading: o.ReadingAtoms,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
-    from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.cli.output import MODELS, check_output, save_model  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
     from twinwl.models.metrics import check_positive, known_metrics  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
@@ -141,7 +144,6 @@ def train(
         parameters["class_weight"] = "balanced"
     found = read_source(data, reading, "needed")
     from twinwl.evaluation.predictions import fit, new_model, summary_of  # noqa: PLC0415  (slow)
-    from twinwl.files.model_files import save  # noqa: PLC0415
 
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):
         found = _grouped(found, data, split)
@@ -155,8 +157,7 @@ def train(
     start = perf_counter()
     report = fit(model, found, positive)
     say(f"{report}, in {perf_counter() - start:.1f} s")
-    save(model, output, target=found.target or None, positive=positive)
-    say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+    save_model(model, output, target=found.target or None, positive=positive)
 
 
 def _grouped(found: Dataset, data: str, split: str) -> Dataset:
@@ -186,7 +187,7 @@ def check_options(method: str, options: Mapping[str, object]) -> dict[str, objec
     TwinWLError
         If the method is unknown, or does not have the option.
 
-    >>> check_options("ntwin", {"hops": "2", "hidden": None})
+    >>> check_options("ntwin", {"hops": 2, "hidden": None})
     {'hops': 2}
     """
     if method not in METHODS:
@@ -199,16 +200,6 @@ def check_options(method: str, options: Mapping[str, object]) -> dict[str, objec
             raise TwinWLError(
                 f"{flag} cannot be used with --method {method}, only with {' and '.join(owners)}"
             )
-    if "hops" in given:
-        given["hops"] = _hops(str(given["hops"]))
     if "subgraph_network" in given:
         given["readout"] = given.pop("subgraph_network")  # as the estimators call it
     return given
-
-
-def _hops(text: str) -> int | str:
-    if text == "growing":
-        return text
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise TwinWLError(f"--hops: got {text!r}, expected 'growing' or an integer of at least 1")
