@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from importlib import import_module
 from types import SimpleNamespace
 
 from typer.testing import CliRunner
 
+import twinwl as tw
 from twinwl import load_dataset
 from twinwl.cli import demo
 from twinwl.cli.app import app
@@ -60,8 +60,7 @@ def test_a_page_that_could_not_be_written_is_refused_at_once(tmp_path):
 
 
 def test_a_comparison_runs_whole_or_not_at_all_when_time_is_up(monkeypatch):
-    evaluation = import_module("twinwl.evaluation.evaluate")
-    monkeypatch.setattr(evaluation, "evaluate", lambda *_, **__: SimpleNamespace(mean=1.0, std=0.0))
+    monkeypatch.setattr(tw, "evaluate", lambda *_, **__: SimpleNamespace(mean=1.0, std=0.0))
     twins = load_dataset("TWINS", n_pairs=20)
     monkeypatch.setattr(demo, "_SECONDS", 1e9)
     header, *rows = demo._figures([twins, replace(twins, name="MUTAG")], began=0.0)
@@ -79,7 +78,7 @@ def test_a_comparison_without_its_package_is_left_out(monkeypatch, capsys):
             raise MissingExtraError("this needs the package 'torch'")
         return SimpleNamespace(mean=1.0, std=0.0)
 
-    monkeypatch.setattr(import_module("twinwl.evaluation.evaluate"), "evaluate", evaluate)
+    monkeypatch.setattr(tw, "evaluate", evaluate)
     monkeypatch.setattr(demo, "_SECONDS", 1e9)
     _, *rows = demo._figures([load_dataset("TWINS", n_pairs=20)], began=0.0)
     assert [row[0] for row in rows] == ["1-WL, SVM", "STwin, SVM"]

@@ -16,6 +16,7 @@ $ twinwl ceiling molecules.csv --target logS --json
 
 from __future__ import annotations
 
+import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.terminal import say
 
@@ -35,9 +36,7 @@ def ceiling(
     from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
 
     found = read_source(data, reading, "needed")
-    from twinwl.evaluation.audit import ceiling as run  # noqa: PLC0415  (slow; only after the data is read)
-
-    result = run(
+    result = tw.ceiling(
         found.graphs,
         found.targets,
         readout or ["size"],

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import CHOICES, add, arg, choice, opt
+from twinwl.cli.output import MODELS, check_output, listed, print_table, save_model
 from twinwl.terminal import aligned, counted, one_line, say
-
-if TYPE_CHECKING:
-    from twinwl.corpus.corpus import Corpus
-    from twinwl.datasets.dataset import Dataset
 
 Folder = Annotated[Path, arg("DIR", "A corpus.")]
 Output = Annotated[Path, opt("Folder for the result.", "OUT", "--output", "-o")]
@@ -94,9 +92,7 @@ def build(
 
     $ twinwl corpus build programs.parquet -o programs --edges-column ends
     """
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415  (keeps --help fast)
-
-    found = Corpus.build(
+    found = tw.Corpus.build(
         inputs,
         output,
         kind=kind,
@@ -127,9 +123,7 @@ def dedup(folder: Folder, output: Output, *, running: Running) -> None:
 
     $ twinwl corpus dedup library -o distinct
     """
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-
-    corpus = Corpus(folder)
+    corpus = tw.Corpus(folder)
     found = corpus.dedup(output, **running)
     if "on_event" not in running:
         spare = len(corpus) - len(found)
@@ -145,9 +139,7 @@ def overlap(
     running: Running,
 ) -> None:
     """Count the graphs that two corpora have in common."""
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-
-    found = Corpus(first).overlap(Corpus(second), output, **running)
+    found = tw.Corpus(first).overlap(tw.Corpus(second), output, **running)
     if "on_event" in running:
         return
     counts = [
@@ -166,10 +158,7 @@ def info(
     json: Annotated[bool, opt("Print JSON.", None, "--json")] = False,
 ) -> None:
     """Show sizes, labels, and how fast a corpus was made, or some of its graphs."""
-    from twinwl.cli.output import listed, print_table  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-
-    corpus = Corpus(folder)
+    corpus = tw.Corpus(folder)
     if rows:
         _show(corpus, corpus.head(rows) if seed is None else corpus.sample(rows, seed), json=json)
         return
@@ -195,17 +184,16 @@ def info(
     )
 
 
-def _show(corpus: Corpus, data: Dataset, *, json: bool) -> None:
+def _show(corpus: tw.Corpus, data: tw.Dataset, *, json: bool) -> None:
     """Print rows of a corpus: ids, sizes, hashes, and the columns of the input."""
     from twinwl.corpus.shards import OWN_COLUMNS  # noqa: PLC0415
     from twinwl.errors import TwinWLError, first_line  # noqa: PLC0415
-    from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
 
     try:
         found = corpus.table(data.rows).to_pylist()
     except (ValueError, OverflowError) as error:  # such as a date after the year 9999
         raise TwinWLError(f"a value of these rows cannot be shown ({first_line(error)})") from error
-    hashes = graph_hashes(data.graphs)
+    hashes = tw.graph_hashes(data.graphs)
     rows = [
         {"id": row["id"], "nodes": row["n_nodes"], "edges": len(row["ends"]) // 2, "hash": digest}
         | {name: row[name] for name in row if name not in OWN_COLUMNS}
@@ -235,12 +223,8 @@ def features(
 
     $ twinwl corpus features library -o features --min-df 10 --features joint
     """
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.models.vectorizer import STwinVectorizer  # noqa: PLC0415
-
-    wanted = STwinVectorizer(**encoding)
-    corpus = Corpus(folder)
-    fitted = corpus.features(output, wanted, **running)
+    corpus = tw.Corpus(folder)
+    fitted = corpus.features(output, tw.STwinVectorizer(**encoding), **running)
     if "on_event" not in running:
         say(f"{len(corpus):,} graphs × {fitted.n_features_out_:,} columns: {output}")
 
@@ -267,13 +251,11 @@ def train(
 
     $ twinwl corpus train library -o model.twinwl --target active --min-df 5
     """
-    from twinwl.cli.output import MODELS, check_output, save_model  # noqa: PLC0415
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
     from twinwl.corpus.models import targets_in  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
-    corpus = Corpus(folder)
+    corpus = tw.Corpus(folder)
     names = [target] if target in corpus.manifest["columns"] else target.split(",")
     found = targets_in(corpus, names)
     chosen = task_of(found.y, task, target, names if len(names) > 1 else ())
@@ -308,9 +290,7 @@ def predict(
 
     $ twinwl corpus predict model.twinwl library -o predictions --proba
     """
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-
-    corpus = Corpus(folder)
+    corpus = tw.Corpus(folder)
     corpus.predict(model, output, proba=proba, **running)
     if "on_event" not in running:
         say(f"{len(corpus):,} predictions, one file per shard in {output / 'shards'}")

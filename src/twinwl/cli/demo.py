@@ -12,13 +12,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import twinwl as tw
 from twinwl.cli.options import DataDir, opt
+from twinwl.cli.output import PAGES, check_output, print_table
 from twinwl.errors import MissingExtraError
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.arguments import Int64
-    from twinwl.datasets.dataset import Dataset
     from twinwl.report.page import Block, Page
 
 _ROUNDS = 2
@@ -59,8 +60,6 @@ def demo(
 
     Needs no data. If MUTAG is available, it is run too. On a slow machine fewer comparisons are run.
     """
-    from twinwl.cli.output import PAGES, check_output, print_table  # noqa: PLC0415  (keeps --help fast)
-
     if example:
         say(f"Twin Weisfeiler-Lehman: the worked example of the paper\n\n{_EXAMPLE}\n{_EXAMPLE_STORY}")
         print_table(_example_rows(), ["", "G1", "G2"])
@@ -133,22 +132,19 @@ def _vector(values: Int64) -> str:
     return f"({', '.join(map(str, values.tolist()))})"
 
 
-def _datasets(pairs: int, data_dir: Path | None) -> list[Dataset]:
+def _datasets(pairs: int, data_dir: Path | None) -> list[tw.Dataset]:
     """Return TWINS, and MUTAG if it is available; nothing is downloaded."""
     from twinwl.datasets.catalogue import find  # noqa: PLC0415
-    from twinwl.datasets.source import load_dataset  # noqa: PLC0415
 
-    mutag = [] if find("MUTAG", data_dir) is None else [load_dataset("MUTAG", data_dir=data_dir)]
-    return [load_dataset("TWINS", n_pairs=pairs), *mutag]
+    mutag = [] if find("MUTAG", data_dir) is None else [tw.load_dataset("MUTAG", data_dir=data_dir)]
+    return [tw.load_dataset("TWINS", n_pairs=pairs), *mutag]
 
 
-def _figures(datasets: list[Dataset], began: float) -> list[list[str]]:
+def _figures(datasets: list[tw.Dataset], began: float) -> list[list[str]]:
     """Run one comparison after the other while there is time, the first always.
 
     Return accuracies as text: a header, and one row per method.
     """
-    from twinwl.evaluation.evaluate import evaluate  # noqa: PLC0415
-
     figures: dict[str, dict[str, str]] = {}
     for data in datasets:
         for methods in _COMPARISONS:
@@ -160,7 +156,7 @@ def _figures(datasets: list[Dataset], began: float) -> list[list[str]]:
             say(f"{title} …", error=True)
             try:
                 for method, name in methods.items():
-                    found = evaluate(method, data, n_folds=_FOLDS)
+                    found = tw.evaluate(method, data, n_folds=_FOLDS)
                     figure = f"{100 * found.mean:.1f} ± {100 * found.std:.1f}"
                     figures.setdefault(name, {})[data.name] = figure
             except MissingExtraError as error:
@@ -172,21 +168,20 @@ def _figures(datasets: list[Dataset], began: float) -> list[list[str]]:
     ]
 
 
-def _write(report: Path, data: Dataset, figures: list[list[str]]) -> tuple[int, Path]:
+def _write(report: Path, data: tw.Dataset, figures: list[list[str]]) -> tuple[int, Path]:
     """Train on all pairs but the smallest, explain that one, and write model and page."""
     import numpy as np  # noqa: PLC0415
 
-    import twinwl  # noqa: PLC0415
     from twinwl.report.page import write_page  # noqa: PLC0415
 
     groups = np.asarray(data.groups)
     kept_back = groups == groups[int(data.graphs.nodes_per_graph.argmin())]
     rest = np.flatnonzero(~kept_back)
-    model = twinwl.STwinSVC(edge_labels=False, random_state=0).fit(
+    model = tw.STwinSVC(edge_labels=False, random_state=0).fit(
         data.graphs[rest], data.targets[rest], groups=groups[rest]
     )
     path = report.with_suffix(".twinwl")
-    twinwl.save(model, path)
+    tw.save(model, path)
     pair = np.flatnonzero(kept_back).tolist()
     write_page(report, _page(figures, {graph: model.explain(data.graphs[graph]) for graph in pair}))
     return pair[0], path

@@ -70,14 +70,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, ReadingAtomsFlags, opt
+from twinwl.cli.output import STORES, TABLES, check_ending, check_output, write_records
 from twinwl.files.storage import written
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.datasets.formats import ReadOptions
-    from twinwl.evaluation.result import Evaluation
     from twinwl.evaluation.splits import Column
 
 
@@ -119,8 +120,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     reading: Annotated[Any, _Flags],  # noqa: ANN401  (`ReadOptions`, which is slow to load)
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
-    from twinwl.cli.output import STORES, TABLES, check_ending, check_output  # noqa: PLC0415
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
 
     reading = replace(reading, not_targets=tuple(filter(None, (split, groups))))
     check_ending(store, STORES, or_unknown=True)
@@ -146,17 +146,14 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             chosen = chosen.trained(refit=refit, device=device)
         chosen.configs(grid)
         methods.append(chosen)
-    check_source(data, reading, "needed")
     by = _split(data, reading, split)
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
     dataset = read_source(data, reading, "needed")
     if of_groups is not None:
         dataset = replace(dataset, groups=groups_of(of_groups, dataset))
-    from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
-
     try:
         results = [
-            run(
+            tw.evaluate(
                 chosen,
                 dataset,
                 protocol,
@@ -202,7 +199,7 @@ def _split(data: str, reading: ReadOptions, split: str) -> Column | str | Path:
     return split if reading.data_dir is None else found
 
 
-def _print(results: list[Evaluation]) -> None:
+def _print(results: list[tw.Evaluation]) -> None:
     for result in results:
         say(str(result))
     first = results[0]
@@ -214,8 +211,7 @@ def _print(results: list[Evaluation]) -> None:
                 say(f"  not with the same inputs: {first.inputs}; {other.inputs}")
 
 
-def _write(output: Path, results: list[Evaluation]) -> None:
-    from twinwl.cli.output import write_records  # noqa: PLC0415
+def _write(output: Path, results: list[tw.Evaluation]) -> None:
     from twinwl.evaluation.result import latex_table  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]

@@ -34,12 +34,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import twinwl as tw
 from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, opt
+from twinwl.cli.output import PAGES, PICTURES, TABLES, check_output, load_predictor, print_table, write_table
 from twinwl.errors import TwinWLError
 from twinwl.terminal import ProgressBar, counted, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.predictions import Nearest
     from twinwl.report.explain import ExplainedGraphs
 
@@ -58,14 +59,6 @@ def explain(
     reading: Reading,
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
-    from twinwl.cli.output import (  # noqa: PLC0415  (keeps --help fast)
-        PAGES,
-        PICTURES,
-        TABLES,
-        check_output,
-        load_predictor,
-        write_table,
-    )
     from twinwl.datasets.source import check_source, read_source, read_with_targets  # noqa: PLC0415
 
     check_output(html, PAGES)
@@ -90,8 +83,6 @@ def explain(
     training = None if train is None else read_source(train, replace(reading, target=None), "none")
     near = None if training is None else Nearest.found(named, training)
     if alone:
-        if named.names[0] == data and not named.smiles:  # the slashes of a SMILES are not folders
-            named = replace(named, names=(Path(data).name,))
         _explain_one(loaded, named, top, target, near, html, png)
     if output is not None or not alone:
         found = explain_all(loaded, named, top)
@@ -109,7 +100,7 @@ def explain(
 
 def _explain_one(
     model: Any,  # noqa: ANN401
-    named: Dataset,
+    named: tw.Dataset,
     top: int,
     target: str | None,
     near: Nearest | None,
@@ -138,8 +129,7 @@ def _explain_one(
         say(f"\n{near.text(0)[0].upper()}{near.text(0)[1:]}")
 
 
-def _print_patterns(data: Dataset, found: ExplainedGraphs) -> None:
-    from twinwl.cli.output import print_table  # noqa: PLC0415
+def _print_patterns(data: tw.Dataset, found: ExplainedGraphs) -> None:
     from twinwl.report.page import signed  # noqa: PLC0415
 
     noun = "graph" if data.smiles is None else "molecule"

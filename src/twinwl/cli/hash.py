@@ -21,6 +21,7 @@ from __future__ import annotations
 from json import dumps
 from typing import Annotated
 
+import twinwl as tw
 from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readouts, arg, number_or, opt
 from twinwl.terminal import ProgressBar, one_line, say
 
@@ -49,11 +50,9 @@ def hash_graphs(
 
     for spec in files:
         check_source(spec, reading, "given")
-    from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
-
     with ProgressBar("hashing") as progress:
         for block in (block for spec in files for block in iter_source(spec, reading)):
-            hashes = graph_hashes(
+            hashes = tw.graph_hashes(
                 block.graphs,
                 n_iter=n_iter,  # type: ignore[arg-type]  # a number, or "stable"
                 readout=readout or ["size"],

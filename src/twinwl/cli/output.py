@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import twinwl as tw
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.files.storage import TABLE_ENDINGS, table_bytes, written
 from twinwl.terminal import new_console, say
@@ -146,9 +147,7 @@ def listed(texts: Sequence[str]) -> str:
 
 def save_model(model: Any, path: Path, **about: str | None) -> None:  # noqa: ANN401
     """Write a model to a file, and print its size; ``about`` as in `twinwl.save`."""
-    from twinwl.files.model_files import save  # noqa: PLC0415
-
-    save(model, path, **about)
+    tw.save(model, path, **about)
     say(f"Model written to {path} ({path.stat().st_size / 1e3:,.0f} kB)")
 
 
@@ -162,9 +161,7 @@ def load_predictor(
     TwinWLError
         If it is not a model file, or the model does not predict, or not that target.
     """
-    from twinwl.files.model_files import load  # noqa: PLC0415  (slow; only after the checks)
-
-    model: Any = load(path)
+    model: Any = tw.load(path)
     if not hasattr(model, "predict"):
         raise TwinWLError(
             f"{path}: contains a {type(model).__name__}, expected a classifier or regressor written by "

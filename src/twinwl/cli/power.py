@@ -34,6 +34,7 @@ import sys
 from typing import Annotated
 
 from twinwl.cli.options import DataDir, EdgeLabels, Html, Json, TableFile, among, arg, opt
+from twinwl.cli.output import PAGES, TABLES, check_output, publish
 
 
 def power(
@@ -51,7 +52,6 @@ def power(
 ) -> None:
     """Count the hard pairs of graphs that readouts, or code of your own, tell apart."""
     from twinwl.arguments import checked, one_of  # noqa: PLC0415  (not for the help)
-    from twinwl.cli.output import PAGES, TABLES, check_output, publish  # noqa: PLC0415
 
     checked("--takes", takes, one_of("batch", "networkx", "pyg"), None)
     checked("--on-error", on_error, one_of("raise", "count"))

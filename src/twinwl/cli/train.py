@@ -53,15 +53,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import checked_readouts, choice, number_or, opt
+from twinwl.cli.output import MODELS, check_output, save_model
 from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.dataset import Dataset
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
@@ -129,14 +128,12 @@ def train(
     reading: o.ReadingAtoms,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
-    from twinwl.cli.output import MODELS, check_output, save_model  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
     from twinwl.models.metrics import check_positive, known_metrics  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, inputs=(data,), or_unknown=True)
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
-    check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
     parameters = check_options(method, parameters | {"device": device, "refit": refit or None})
     if edge_labels is not None:
         parameters["edge_labels"] = edge_labels
@@ -160,7 +157,7 @@ def train(
     save_model(model, output, target=found.target or None, positive=positive)
 
 
-def _grouped(found: Dataset, data: str, split: str) -> Dataset:
+def _grouped(found: tw.Dataset, data: str, split: str) -> tw.Dataset:
     """Make each scaffold a group, which stays together in every hold-out; or each molecule."""
     import numpy as np  # noqa: PLC0415
 

@@ -200,6 +200,8 @@ _SECOND_STROKE = 5.5
 _MOST_EDGE_LABELS = 48  # more of them hide the drawing
 _SIDES = {(1, 0): "right", (-1, 0): "left", (0, 1): "below", (0, -1): "above"}
 _CORNERS = ((1, -1), (-1, -1), (1, 1), (-1, 1))
+_TURNS = np.arange(24) * np.pi / 12 - np.pi / 2  # upwards first, where y points down
+_DIRECTIONS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
 
 
 class Stroke(NamedTuple):
@@ -291,8 +293,7 @@ def _drawing(graph: GraphBatch, atoms: Chem.Mol | None, points: Float64, canvas:
 
 
 def _plain_strokes(graph: GraphBatch, points: Float64) -> list[Stroke]:
-    sources, targets = graph.arcs()
-    arcs = set(zip(sources.tolist(), targets.tolist()))
+    arcs = set(zip(*(ends.tolist() for ends in graph.arcs())))
     strokes = []
     for u, v in sorted(arcs):
         both = (v, u) in arcs
@@ -381,16 +382,9 @@ def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: Float64) -> 
         if element == "C" and not charge and len(bonds) and not atom.GetNumRadicalElectrons():
             texts.append(AtomText("", 0, "", "right", (1, -1)))
             continue
-        bonds /= np.maximum(np.linalg.norm(bonds, axis=1, keepdims=True), 1e-9)
-        texts.append(
-            AtomText(
-                element,
-                int(atom.GetTotalNumHs()),
-                _shown_charge(charge),
-                _SIDES[_roomiest(bonds, _SIDES, 0.5)],  # no bond within 60 degrees
-                _roomiest(bonds, _CORNERS, 1.1),  # none within 39 degrees
-            )
-        )
+        side = _SIDES[_roomiest(bonds, _SIDES, 0.5)]  # no bond within 60 degrees
+        corner = _roomiest(bonds, _CORNERS, 1.1)  # none within 39 degrees
+        texts.append(AtomText(element, int(atom.GetTotalNumHs()), _shown_charge(charge), side, corner))
     return texts
 
 
@@ -407,38 +401,33 @@ def _shown_charge(charge: int) -> str:
 
 
 def _ways(node: int, graph: GraphBatch, points: Float64) -> Float64:
-    """Return the vectors from a node to its neighbours."""
-    return points[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]] - points[node]
+    """Return the directions from a node to its neighbours, as vectors of length 1."""
+    return _unit(points[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]] - points[node])
 
 
 def _beside(text: str, node: int, graph: GraphBatch, points: Float64) -> Letter:
-    """Put a letter next to its node, in the widest gap between its edges."""
-    angles, angle = np.sort(np.angle(_ways(node, graph, points) @ [1, 1j])), -np.pi / 2
-    if len(angles):
-        gaps = np.diff(angles, append=angles[0] + 2 * np.pi)
-        widest = int(np.argmax(gaps.round(6)))
-        angle = angles[widest] + gaps[widest] / 2
+    """Put a letter next to its node, where the nearest bond is farthest."""
+    nearest_bond = (_ways(node, graph, points) @ _DIRECTIONS.T).max(axis=0, initial=-2.0)
     distance = RADIUS + 6 + 4 * len(text)
-    x, y = points[node] + distance * np.array([np.cos(angle), np.sin(angle)])
+    x, y = points[node] + distance * _DIRECTIONS[nearest_bond.round(6).argmin()]
     return Letter(text, float(x), float(y), node)
 
 
 def _edge_letters(graph: GraphBatch, points: Float64) -> list[Letter]:
     if graph.edge_labels is None or graph.n_edges > _MOST_EDGE_LABELS:
         return []
-    sources, targets = graph.arcs()
     letters = []
-    for u, v, code in zip(sources.tolist(), targets.tolist(), graph.edge_labels.tolist()):
+    for u, v, code in zip(*graph.arcs(), graph.edge_labels):
         if u < v or graph.directed:
             share = 0.5 if u < v else 0.35  # so that labels of opposite arcs lie apart
-            x, y = (points[u] * share + points[v] * (1 - share)).tolist()
+            place = points[u] * share + points[v] * (1 - share)
             text = str(graph.edge_vocabulary[code])
-            letters.append(Letter(text if len(text) <= 8 else text[:7] + "…", x, y))  # noqa: PLR2004
+            letters.append(Letter(text if len(text) <= 8 else text[:7] + "…", *place.tolist()))  # noqa: PLR2004
     return letters
 
 
-def _unit(vector: Float64) -> Float64:
-    return vector / max(float(np.linalg.norm(vector)), 1e-9)
+def _unit(vectors: Float64) -> Float64:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
 
 
 _BLANK = 0x2800  # the Braille character without a dot

@@ -83,22 +83,22 @@ def draw_explanation(
             f"{name or 'the graph'} has {explanation.graph.n_nodes:,} nodes, too many for a picture; "
             "its page (--html) lists their shares"
         )
-    figure = None
-    if not isinstance(target, Axes):
+    if isinstance(target, Axes):
+        axes = target
+    else:
         _check_ending(Path(target))
         width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
         scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
         figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
-    axes = target if isinstance(target, Axes) else figure.add_axes((0, 0, 1, 1))  # type: ignore[union-attr]
+        axes = figure.add_axes((0, 0, 1, 1))
     scale = _frame(axes, drawing, _HEAD, _FOOT, _SIDE)
     nodes = nodes_shown(explanation, drawing, atoms, model)
     largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
     shades = LinearSegmentedColormap.from_list("shares", [_AGAINST, _NOTHING, _FOR])
-    colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
-    if atoms is None:
-        _draw(axes, drawing, colours, [node.label.replace("–", "")[:5] for node in nodes], scale)
-    else:
-        _draw(axes, drawing, colours, [], scale, molecule=True)
+    colours = shades(Normalize(-largest, largest)([node.share for node in nodes]))
+    texts = [] if atoms is not None else [node.label.replace("–", "")[:5] for node in nodes]
+    _draw(axes, drawing, colours, texts, scale, molecule=atoms is not None)
+    if atoms is not None:
         for (x, y), node, colour in zip(drawing.points, nodes, colours):
             if node.text is not None and node.text.element:
                 axes.add_patch(Circle((x, y), 12, facecolor=colour, linewidth=0, zorder=3))
@@ -115,8 +115,8 @@ def draw_explanation(
     marked = f"; dashed: unseen {'node' if atoms is None else 'atom'}s" if unseen else ""
     _add_legend(axes, explanation, largest, shades, drawing, scale, f"share of the decision{marked}")
     axes.set_aspect("equal")  # the legend's colours have just loosened it
-    if figure is not None:
-        _write(figure, Path(target), dpi=200)  # type: ignore[arg-type]
+    if not isinstance(target, Axes):
+        _write(figure, Path(target), dpi=200)
 
 
 def explanation_svg(explanation: Explanation) -> Markup:
