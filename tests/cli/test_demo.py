@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 from typer.testing import CliRunner
 
+import twinwl as tw
 from twinwl import load_dataset
 from twinwl.cli import demo
 from twinwl.cli.app import app
 from twinwl.cli.demo import _parted, _refined
+from twinwl.errors import MissingExtraError
 
 runner = CliRunner()
 
@@ -57,15 +60,26 @@ def test_a_page_that_could_not_be_written_is_refused_at_once(tmp_path):
 
 
 def test_a_comparison_runs_whole_or_not_at_all_when_time_is_up(monkeypatch):
-    monkeypatch.setattr(
-        demo, "_accuracies", lambda comparison, _: [(name, 1.0) for name in comparison.titles]
-    )
+    monkeypatch.setattr(tw, "evaluate", lambda *_, **__: SimpleNamespace(mean=1.0, std=0.0))
     twins = load_dataset("TWINS", n_pairs=20)
-    monkeypatch.setattr(demo, "_is_there", lambda _: True)
     monkeypatch.setattr(demo, "_SECONDS", 1e9)
-    whole = demo._scores([twins, replace(twins, name="MUTAG")], began=0.0)
-    assert {name for _, name in whole} == {"TWINS", "MUTAG"}
-    assert len(whole) == 8
+    header, *rows = demo._figures([twins, replace(twins, name="MUTAG")], began=0.0)
+    assert header == ["", "TWINS", "MUTAG"]
+    assert [row[1:] for row in rows] == [["100.0 ± 0.0"] * 2] * 4
     monkeypatch.setattr(demo, "_SECONDS", -1e9)
-    cut = demo._scores([twins, replace(twins, name="MUTAG")], began=0.0)
-    assert cut.keys() == {("1-WL, SVM", "TWINS"), ("STwin, SVM", "TWINS")}
+    header, *rows = demo._figures([twins, replace(twins, name="MUTAG")], began=0.0)
+    assert header == ["", "TWINS"]
+    assert [row[0] for row in rows] == ["1-WL, SVM", "STwin, SVM"]
+
+
+def test_a_comparison_without_its_package_is_left_out(monkeypatch, capsys):
+    def evaluate(method, *_, **__):
+        if "svc" not in method:
+            raise MissingExtraError("this needs the package 'torch'")
+        return SimpleNamespace(mean=1.0, std=0.0)
+
+    monkeypatch.setattr(tw, "evaluate", evaluate)
+    monkeypatch.setattr(demo, "_SECONDS", 1e9)
+    _, *rows = demo._figures([load_dataset("TWINS", n_pairs=20)], began=0.0)
+    assert [row[0] for row in rows] == ["1-WL, SVM", "STwin, SVM"]
+    assert "left out: this needs the package 'torch'" in capsys.readouterr().err

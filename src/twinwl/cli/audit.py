@@ -25,10 +25,10 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated
 
-from twinwl.cli.options import EdgeLabels, Html, Json, Reading, TableFile, arg, bundled, opt, reading
+from twinwl.cli.options import EdgeLabels, Html, Json, Reading, TableFile, arg, opt
+from twinwl.cli.output import PAGES, TABLES, check_output, publish
 
 
-@bundled(reading)
 def audit(
     data: Annotated[list[str], arg("TRAIN [TEST]…", "Data sets, training data first.")],
     near: Annotated[float, opt("Graphs of this similarity or more are nearly the same.", "S")] = 0.9,
@@ -46,7 +46,6 @@ def audit(
 ) -> None:
     """Find what data sets share: the same graphs, nearly the same ones, and contradicting targets."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
-    from twinwl.cli.output import PAGES, TABLES, check_output, publish  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns  # noqa: PLC0415
 
     checked("--near", near, number(0, 1, above=True))

@@ -16,12 +16,11 @@ $ twinwl ceiling molecules.csv --target logS --json
 
 from __future__ import annotations
 
+import twinwl as tw
 from twinwl.cli import options as o
-from twinwl.cli.options import Reading, bundled, reading
 from twinwl.terminal import say
 
 
-@bundled(reading, level="atoms")
 def ceiling(
     data: o.Data,
     readout: o.Readouts = None,
@@ -31,16 +30,13 @@ def ceiling(
     ignore_attributes: o.IgnoreAttributes = False,
     json: o.Json = False,
     *,
-    reading: Reading,
+    reading: o.ReadingAtoms,
 ) -> None:
     """Compute how well any model could do on a data set, given what it can tell apart."""
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
-
-    check_source(data, reading, "needed")
-    from twinwl.evaluation.audit import ceiling as run  # noqa: PLC0415  (slow; only after the checks)
+    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
 
     found = read_source(data, reading, "needed")
-    result = run(
+    result = tw.ceiling(
         found.graphs,
         found.targets,
         readout or ["size"],

@@ -34,14 +34,15 @@ from typing import Annotated
 
 import typer
 
+import twinwl as tw
 from twinwl.cli import options as o
-from twinwl.cli.options import Reading, arg, bundled, reading
+from twinwl.cli.options import arg
+from twinwl.cli.output import PAGES, check_output
 from twinwl.terminal import ProgressBar, say
 
 _DIFFERENT = 1  # exit code, as of diff and cmp
 
 
-@bundled(reading, level="same")
 def compare(
     a: Annotated[str, arg("A", "The first graph.")],
     b: Annotated[str, arg("B", "The second graph.")],
@@ -52,11 +53,10 @@ def compare(
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     *,
-    reading: Reading,
+    reading: o.ReadingSame,
 ) -> None:
     """Compare two graphs with the Twin-WL test."""
-    from twinwl.cli.output import PAGES, check_output  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415
+    from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415  (keeps --help fast)
 
     check_output(html, PAGES)
     for source in (a, b):
@@ -64,14 +64,12 @@ def compare(
     first, second = (read_one(source, reading) for source in (a, b))
     if edge_labels is False:
         first, second = (replace(part, graphs=part.graphs.without_edge_labels()) for part in (first, second))
-    from twinwl.graphs.batch import concatenate  # noqa: PLC0415
-    from twinwl.isomorphism.comparison import compare as run  # noqa: PLC0415  (slow; only after the checks)
-    from twinwl.report.compare import compare_page, verdict_of  # noqa: PLC0415
+    from twinwl.report.compare import compare_page, verdict_of  # noqa: PLC0415  (slow; only after the checks)
     from twinwl.report.page import facts_of, write_page  # noqa: PLC0415
 
     pair = first, second
     with ProgressBar("comparing"):
-        found = run(
+        found = tw.compare(
             first.graphs,
             second.graphs,
             readout or ["size"],
@@ -97,7 +95,7 @@ def compare(
     else:
         for letter, part in zip("AB", pair):
             say(f"{letter}  {part.names[0]}  {facts_of(part.graphs)}")
-        graphs = concatenate([part.graphs.without_features() for part in pair])
+        graphs = tw.concatenate([part.graphs.without_features() for part in pair])
         say("\n" + "\n".join(verdict_of(graphs, found)))
         if html is not None:
             say(f"\nThe page is in {html}")

@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import twinwl as tw
 from twinwl.cli import options as o
-from twinwl.cli.options import CHOICES, add, arg, bundled, choice, encoding, opt
+from twinwl.cli.options import CHOICES, add, arg, choice, opt
+from twinwl.cli.output import MODELS, check_output, listed, print_table, save_model
 from twinwl.terminal import aligned, counted, one_line, say
-
-if TYPE_CHECKING:
-    from twinwl.corpus.corpus import Corpus
-    from twinwl.datasets.dataset import Dataset
 
 Folder = Annotated[Path, arg("DIR", "A corpus.")]
 Output = Annotated[Path, opt("Folder for the result.", "OUT", "--output", "-o")]
-Events = Annotated[bool, opt("Print one JSON object per line: events, and the end.", None, "--json")]
 Memory = Annotated[str, opt("Memory of each process.", "SIZE")]
 
-_LABELS_SHOWN = 12
 _WIDEST = 48  # characters of a cell
 
 
-def running(
-    json: Events = False,
-    fresh: Annotated[bool, opt("Delete an earlier result, and start again.", None, "--fresh")] = False,
-    engine: o.EngineName = "local",
-    workers: Annotated[int | None, opt("Tasks at the same time. \\[default: all processors]", min=1)] = None,
-    address: o.Address = None,
-    memory: Memory = "1GiB",
-) -> dict[str, Any]:
-    """Return the options of every job, as the methods of `Corpus` take them."""
-    events = {"progress": False, "on_event": lambda event: say(dumps(event))} if json else {}
-    return {
-        "fresh": fresh,
-        "engine": engine,
-        "workers": workers,
-        "address": address,
-        "memory": memory,
-        **events,
-    }
+@dataclass
+class _RunFlags:
+    """The options of every job."""
+
+    json: Annotated[bool, opt("Print one JSON object per line: events, and the end.", None, "--json")] = False
+    fresh: Annotated[bool, opt("Delete an earlier result, and start again.", None, "--fresh")] = False
+    engine: o.EngineName = "local"
+    workers: Annotated[int | None, opt("Tasks at the same time. \\[default: all processors]", min=1)] = None
+    address: o.Address = None
+    memory: Memory = "1GiB"
+
+    def value(self) -> dict[str, Any]:
+        """Return them as the methods of `Corpus` take them."""
+        found = vars(self)
+        if found.pop("json"):
+            found |= {"progress": False, "on_event": lambda event: say(dumps(event))}
+        return found
+
+
+Running = Annotated[dict[str, Any], _RunFlags]
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +54,6 @@ def register(app: typer.Typer) -> None:
     app.add_typer(corpus, name="corpus")
 
 
-@bundled(running)
 def build(
     inputs: Annotated[
         list[str], arg("IN…", "Files or patterns: .g6, .smi, .csv, .sdf (also .gz), .parquet.")
@@ -76,9 +74,8 @@ def build(
     kind: Annotated[str | None, opt("Format: graph6, smiles, table or sdf.", "KIND")] = None,
     edge_labels: o.EdgeLabels = None,
     rows_per_shard: Annotated[int | None, opt("Rows of a shard.", min=1)] = None,
-    json: Events = False,
     *,
-    running: dict[str, Any],
+    running: Running,
 ) -> None:
     """Parse files once into shards with an exact key for each graph.
 
@@ -95,9 +92,7 @@ def build(
 
     $ twinwl corpus build programs.parquet -o programs --edges-column ends
     """
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415  (keeps --help fast)
-
-    found = Corpus.build(
+    found = tw.Corpus.build(
         inputs,
         output,
         kind=kind,
@@ -110,15 +105,14 @@ def build(
         rows_per_shard=rows_per_shard,
         **running,
     )
-    if not json:
+    if "on_event" not in running:
         say(f"{len(found):,} graphs in {counted(len(found.shards), 'shard')}: {output}")
         errors = found.manifest["errors"]
         if errors:
             say(f"{counted(errors, 'row')} set aside: {output / 'errors'}")
 
 
-@bundled(running)
-def dedup(folder: Folder, output: Output, json: Events = False, *, running: dict[str, Any]) -> None:
+def dedup(folder: Folder, output: Output, *, running: Running) -> None:
     """Keep one graph of each group of isomorphic ones.
 
     OUT is a corpus with the first graph of each group and its n_copies; OUT/groups has the row of the
@@ -129,30 +123,24 @@ def dedup(folder: Folder, output: Output, json: Events = False, *, running: dict
 
     $ twinwl corpus dedup library -o distinct
     """
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-
-    corpus = Corpus(folder)
+    corpus = tw.Corpus(folder)
     found = corpus.dedup(output, **running)
-    if not json:
+    if "on_event" not in running:
         spare = len(corpus) - len(found)
         say(f"{len(corpus):,} graphs, {len(found):,} distinct, {spare:,} duplicates: {output}")
         say(f"graphs in the largest group: {found.manifest['largest_group']:,}")
 
 
-@bundled(running)
 def overlap(
     first: Annotated[Path, arg("A", "A corpus.")],
     second: Annotated[Path, arg("B", "Another corpus.")],
     output: Annotated[Path | None, opt("Folder for what A shares.", "OUT", "--output", "-o")] = None,
-    json: Events = False,
     *,
-    running: dict[str, Any],
+    running: Running,
 ) -> None:
     """Count the graphs that two corpora have in common."""
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-
-    found = Corpus(first).overlap(Corpus(second), output, **running)
-    if json:
+    found = tw.Corpus(first).overlap(tw.Corpus(second), output, **running)
+    if "on_event" in running:
         return
     counts = [
         (first, found.graphs, found.distinct, found.graphs_shared),
@@ -170,10 +158,7 @@ def info(
     json: Annotated[bool, opt("Print JSON.", None, "--json")] = False,
 ) -> None:
     """Show sizes, labels, and how fast a corpus was made, or some of its graphs."""
-    from twinwl.cli.output import print_table  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-
-    corpus = Corpus(folder)
+    corpus = tw.Corpus(folder)
     if rows:
         _show(corpus, corpus.head(rows) if seed is None else corpus.sample(rows, seed), json=json)
         return
@@ -192,29 +177,23 @@ def info(
             ("set aside", f"{found['errors']:,} rows"),
             ("nodes", f"{nodes}, at most {found['largest']:,}"),
             ("edges", edges),
-            *((name.replace("_", " "), _listed(known)) for name, known in labels.items()),
+            *((name.replace("_", " "), listed(known)) for name, known in labels.items()),
             ("columns", ", ".join(found["columns"])),
             ("made by", f"{found['made_by']} in {speed}"),
         ]
     )
 
 
-def _listed(labels: list[str]) -> str:
-    more = ", …" if len(labels) > _LABELS_SHOWN else ""
-    return f"{len(labels):,}: {', '.join(labels[:_LABELS_SHOWN])}{more}" if labels else "none"
-
-
-def _show(corpus: Corpus, data: Dataset, *, json: bool) -> None:
+def _show(corpus: tw.Corpus, data: tw.Dataset, *, json: bool) -> None:
     """Print rows of a corpus: ids, sizes, hashes, and the columns of the input."""
     from twinwl.corpus.shards import OWN_COLUMNS  # noqa: PLC0415
     from twinwl.errors import TwinWLError, first_line  # noqa: PLC0415
-    from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
 
     try:
         found = corpus.table(data.rows).to_pylist()
     except (ValueError, OverflowError) as error:  # such as a date after the year 9999
         raise TwinWLError(f"a value of these rows cannot be shown ({first_line(error)})") from error
-    hashes = graph_hashes(data.graphs)
+    hashes = tw.graph_hashes(data.graphs)
     rows = [
         {"id": row["id"], "nodes": row["n_nodes"], "edges": len(row["ends"]) // 2, "hash": digest}
         | {name: row[name] for name in row if name not in OWN_COLUMNS}
@@ -227,14 +206,12 @@ def _show(corpus: Corpus, data: Dataset, *, json: bool) -> None:
     say(aligned([[shorten(cell, _WIDEST, placeholder="…") for cell in row] for row in cells]))
 
 
-@bundled(encoding, running)
 def features(
     folder: Folder,
     output: Output,
-    json: Events = False,
     *,
-    encoding: dict[str, Any],
-    running: dict[str, Any],
+    encoding: o.Encoding,
+    running: Running,
 ) -> None:
     """Turn graphs into sparse STwin features, with one vocabulary.
 
@@ -246,17 +223,12 @@ def features(
 
     $ twinwl corpus features library -o features --min-df 10 --features joint
     """
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.models.vectorizer import STwinVectorizer  # noqa: PLC0415
-
-    wanted = STwinVectorizer(**encoding)
-    corpus = Corpus(folder)
-    fitted = corpus.features(output, wanted, **running)
-    if not json:
+    corpus = tw.Corpus(folder)
+    fitted = corpus.features(output, tw.STwinVectorizer(**encoding), **running)
+    if "on_event" not in running:
         say(f"{len(corpus):,} graphs × {fitted.n_features_out_:,} columns: {output}")
 
 
-@bundled(encoding)
 def train(
     folder: Folder,
     output: o.NewModelFile,
@@ -267,7 +239,7 @@ def train(
     seed: o.SeedOfModel = 0,
     memory: Memory = "1GiB",
     *,
-    encoding: dict[str, Any],
+    encoding: o.Encoding,
 ) -> None:
     """Train a classifier or regressor on a corpus and write it to a file.
 
@@ -279,48 +251,35 @@ def train(
 
     $ twinwl corpus train library -o model.twinwl --target active --min-df 5
     """
-    from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
     from twinwl.corpus.models import targets_in  # noqa: PLC0415
-    from twinwl.errors import TwinWLError  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
-    corpus = Corpus(folder)
+    corpus = tw.Corpus(folder)
     names = [target] if target in corpus.manifest["columns"] else target.split(",")
     found = targets_in(corpus, names)
     chosen = task_of(found.y, task, target, names if len(names) > 1 else ())
     say(f"{len(found.rows):,} of {len(corpus):,} graphs have a target")
     say(f"Task: {chosen}")
-    if balanced and chosen.name == "regression":
-        raise TwinWLError("--balanced is for classes, and the model predicts numbers; leave it out")
-    from twinwl.files.model_files import save  # noqa: PLC0415
-    from twinwl.neural.stwin import STwinClassifier, STwinRegressor  # noqa: PLC0415
+    from twinwl.evaluation.predictions import new_model  # noqa: PLC0415  (slow; only after the checks)
 
-    parameters: dict[str, Any] = {**encoding, "max_epochs": epochs, "random_state": seed}
-    model = (
-        STwinRegressor(**parameters)
-        if chosen.name == "regression"
-        else STwinClassifier(**parameters, class_weight="balanced" if balanced else None)
-    )
+    weights = {"class_weight": "balanced"} if balanced else {}
+    model = new_model("stwin", chosen, {**encoding, "max_epochs": epochs, **weights}, seed=seed)
     corpus.train(model, names, memory=memory)
-    save(model, output)
     held = 0 if model.held_out_ is None else len(model.held_out_)
     history = model.history_
     figures = ", ".join(history.figures())
     say(f"{held:,} graphs held out; after {len(history.train_loss)} epochs: {figures}")
-    say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+    save_model(model, output)
 
 
-@bundled(running)
 def predict(
     model: o.ModelFile,
     folder: Folder,
     output: Output,
     proba: o.Proba = False,
-    json: Events = False,
     *,
-    running: dict[str, Any],
+    running: Running,
 ) -> None:
     """Predict the class, or the number, of each graph of a corpus.
 
@@ -331,9 +290,7 @@ def predict(
 
     $ twinwl corpus predict model.twinwl library -o predictions --proba
     """
-    from twinwl.corpus.corpus import Corpus  # noqa: PLC0415
-
-    corpus = Corpus(folder)
+    corpus = tw.Corpus(folder)
     corpus.predict(model, output, proba=proba, **running)
-    if not json:
+    if "on_event" not in running:
         say(f"{len(corpus):,} predictions, one file per shard in {output / 'shards'}")

@@ -18,17 +18,16 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from twinwl.cli.options import Json, Reading, arg, bundled, opt, reading
+import twinwl as tw
+from twinwl.cli.options import Json, Reading, arg, opt
+from twinwl.cli.output import PICTURES, check_output, listed, print_table
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.catalogue import Entry
-    from twinwl.datasets.dataset import Dataset, Spread, Statistics
-
-_LABELS_SHOWN = 8
+    from twinwl.datasets.dataset import Spread, Statistics
 
 
-@bundled(reading)
 def datasets(
     name: Annotated[str | None, arg("NAME", "A data set to describe.")] = None,
     everything: Annotated[bool, opt("List all names of the TU collection.", None, "--all")] = False,
@@ -39,8 +38,6 @@ def datasets(
     reading: Reading,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
-    from twinwl.cli.output import PICTURES, check_output, print_table  # noqa: PLC0415  (keeps --help fast)
-
     if name is None:
         _list(reading.data_dir, everything=everything, json=json)
         return
@@ -69,7 +66,6 @@ def datasets(
 
 
 def _list(data_dir: str | Path | None, *, everything: bool, json: bool) -> None:
-    from twinwl.cli.output import print_table  # noqa: PLC0415
     from twinwl.datasets.catalogue import TU_NAMES, catalogue, data_folders  # noqa: PLC0415
 
     entries = catalogue(data_dir, everything=everything)
@@ -104,7 +100,7 @@ def _ready(entry: Entry) -> str:
     return "yes" if entry.where is not None else "download" if entry.source == "TU collection" else "no"
 
 
-def _card(data: Dataset, figures: Statistics) -> list[tuple[str, str]]:
+def _card(data: tw.Dataset, figures: Statistics) -> list[tuple[str, str]]:
     card = data.card
     groups = [] if figures.n_groups is None else [("groups", f"{figures.n_groups:,}, each kept in one fold")]
     nodes = f"{_figure(card.n_nodes)}, {_spread(figures.nodes)} per graph; {card.n_isolated:,} isolated"
@@ -114,13 +110,13 @@ def _card(data: Dataset, figures: Statistics) -> list[tuple[str, str]]:
         ("nodes", nodes),
         ("edges", f"{_figure(card.n_edges)}, {_spread(figures.edges)} per graph"),
         ("degree", _spread(figures.degree)),
-        ("node labels", _labels(figures.node_labels)),
-        ("edge labels", _labels(figures.edge_labels)),
+        ("node labels", listed([f"{label}: {count:,}" for label, count in figures.node_labels])),
+        ("edge labels", listed([f"{label}: {count:,}" for label, count in figures.edge_labels])),
         ("digest", data.digest[:16]),
     ]
 
 
-def _print_graphs(data: Dataset, examples: list[int]) -> None:
+def _print_graphs(data: tw.Dataset, examples: list[int]) -> None:
     from rich.columns import Columns  # noqa: PLC0415
     from rich.panel import Panel  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -136,7 +132,7 @@ def _print_graphs(data: Dataset, examples: list[int]) -> None:
     console.print(Columns(panels))
 
 
-def _targets(data: Dataset) -> str:
+def _targets(data: tw.Dataset) -> str:
     if data.y is None:
         return ", without targets"
     if data.card.classes is None:
@@ -152,9 +148,3 @@ def _figure(value: int | None) -> str:
 
 def _spread(spread: Spread) -> str:
     return f"{spread.smallest:g} to {spread.largest:,g} (median {spread.median:g}, mean {spread.mean:.2f})"
-
-
-def _labels(labels: list[tuple[str, int]]) -> str:
-    shown = ", ".join(f"{label}: {count:,}" for label, count in labels[:_LABELS_SHOWN])
-    more = f", and {len(labels) - _LABELS_SHOWN} more" if len(labels) > _LABELS_SHOWN else ""
-    return f"{len(labels)}: {shown}{more}" if labels else "none"

@@ -32,16 +32,16 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import twinwl as tw
 from twinwl.cli import options as o
-from twinwl.cli.options import OUTPUT, Reading, arg, bundled, opt, reading
+from twinwl.cli.options import OUTPUT, arg, opt
+from twinwl.cli.output import TABLES, check_output, write_table
 from twinwl.files.storage import written
 from twinwl.terminal import ProgressBar, counted, one_line, say
 
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import RowError
-    from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.molecules import AtomLevel
-    from twinwl.isomorphism.deduplication import Deduplication
 
 _GROUPS_SHOWN = 5
 _NAMES_SHOWN = 4
@@ -54,7 +54,6 @@ _AGREE = {
 }
 
 
-@bundled(reading, level="same")
 def dedup(
     file: Annotated[str, arg("DATA", "The graphs, or - for graph6 from standard input.")],
     exact: Annotated[bool, opt("Decide exactly, or by equal hashes, as from twinwl hash.")] = True,
@@ -63,10 +62,9 @@ def dedup(
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     *,
-    reading: Reading,
+    reading: o.ReadingSame,
 ) -> None:
     """Find groups of isomorphic graphs, and count the distinct ones."""
-    from twinwl.cli.output import TABLES, check_output, write_table  # noqa: PLC0415
     from twinwl.datasets.formats import FORMATS  # noqa: PLC0415  (keeps --help fast)
     from twinwl.datasets.source import iter_source, open_source  # noqa: PLC0415
 
@@ -74,7 +72,7 @@ def dedup(
     # Rows of a file can be written again as they are there.
     endings = () if records is None or records.source == "-" else FORMATS[records.kind].endings
     check_output(output, (*TABLES, *endings), inputs=(file,))
-    from twinwl.isomorphism.deduplication import deduplicate, differing_groups  # noqa: PLC0415
+    from twinwl.isomorphism.deduplication import differing_groups  # noqa: PLC0415
 
     names: list[str] = []
     rows: list[int] = []
@@ -82,7 +80,7 @@ def dedup(
     smiles: list[str] = []
     lines: list[str] = []
 
-    def blocks() -> Iterator[GraphBatch]:
+    def blocks() -> Iterator[tw.GraphBatch]:
         for block in iter_source(file, reading):
             names.extend(block.names)
             rows.extend(block.rows.tolist())
@@ -94,7 +92,7 @@ def dedup(
             progress.advance(len(block.graphs))
 
     with ProgressBar("graphs compared") as progress:
-        found = deduplicate(blocks(), exact=exact, ignore_features=ignore_attributes)
+        found = tw.deduplicate(blocks(), exact=exact, ignore_features=ignore_attributes)
         level = reading.level if names and len(smiles) == len(names) else None
         differing = {} if level is None else differing_groups(found, smiles, level)
     first = found.representatives
@@ -126,7 +124,7 @@ def dedup(
 
 
 def _print_summary(
-    found: Deduplication, names: list[str], level: AtomLevel | None, differing: dict[AtomLevel, int]
+    found: tw.Deduplication, names: list[str], level: AtomLevel | None, differing: dict[AtomLevel, int]
 ) -> None:
     import numpy as np  # noqa: PLC0415
 

@@ -5,21 +5,21 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
+import twinwl as tw
 from twinwl.cli.options import DataDir, opt
-from twinwl.terminal import ProgressBar, say
+from twinwl.cli.output import PAGES, check_output, print_table
+from twinwl.errors import MissingExtraError
+from twinwl.terminal import say
 
 if TYPE_CHECKING:
     from twinwl.arguments import Int64
-    from twinwl.datasets.dataset import Dataset
     from twinwl.report.page import Block, Page
 
 _ROUNDS = 2
@@ -43,19 +43,11 @@ _EXAMPLE_STORY = (
 )
 
 
-class _Comparison(NamedTuple):
-    """1-WL and STwin under the same classifier, which is only worth running as a whole."""
-
-    estimator: str
-    titles: tuple[str, str]
-    package: str
-
-
+# 1-WL and STwin under the same classifier, by method: only worth running as a whole.
 _COMPARISONS = (
-    _Comparison("STwinSVC", ("1-WL, SVM", "STwin, SVM"), "sklearn"),
-    _Comparison("STwinClassifier", ("1-WL, STwin's MLP", "STwin-GNN"), "torch"),
+    {"wl-svc": "1-WL, SVM", "stwin-svc": "STwin, SVM"},
+    {"wl": "1-WL, STwin's MLP", "stwin": "STwin-GNN"},
 )
-_Scores = dict[tuple[str, str], list[float]]  # (method, data set): the accuracy of each fold
 
 
 def demo(
@@ -68,8 +60,6 @@ def demo(
 
     Needs no data. If MUTAG is available, it is run too. On a slow machine fewer comparisons are run.
     """
-    from twinwl.cli.output import PAGES, check_output, print_table  # noqa: PLC0415  (keeps --help fast)
-
     if example:
         say(f"Twin Weisfeiler-Lehman: the worked example of the paper\n\n{_EXAMPLE}\n{_EXAMPLE_STORY}")
         print_table(_example_rows(), ["", "G1", "G2"])
@@ -87,7 +77,7 @@ def demo(
         for row, one in enumerate(twins.graphs[:_ROWS_SHOWN])
     ]
     print_table([*head, ("…", "", "", "")], ["graph", "nodes", "edges", "class"])
-    header, *rows = figures = _figures(_scores(datasets, began))
+    header, *rows = figures = _figures(datasets, began)
     say(f"Accuracy in per cent: mean ± deviation over {_FOLDS} folds, pairs kept together")
     print_table(rows, header)
     graph, model = _write(report, twins, figures)
@@ -142,81 +132,56 @@ def _vector(values: Int64) -> str:
     return f"({', '.join(map(str, values.tolist()))})"
 
 
-def _datasets(pairs: int, data_dir: Path | None) -> list[Dataset]:
+def _datasets(pairs: int, data_dir: Path | None) -> list[tw.Dataset]:
     """Return TWINS, and MUTAG if it is available; nothing is downloaded."""
     from twinwl.datasets.catalogue import find  # noqa: PLC0415
-    from twinwl.datasets.source import load_dataset  # noqa: PLC0415
 
-    mutag = [] if find("MUTAG", data_dir) is None else [load_dataset("MUTAG", data_dir=data_dir)]
-    return [load_dataset("TWINS", n_pairs=pairs), *mutag]
+    mutag = [] if find("MUTAG", data_dir) is None else [tw.load_dataset("MUTAG", data_dir=data_dir)]
+    return [tw.load_dataset("TWINS", n_pairs=pairs), *mutag]
 
 
-def _scores(datasets: list[Dataset], began: float) -> _Scores:
-    """Run one comparison after the other while there is time; the first always."""
-    scores: _Scores = {}
+def _figures(datasets: list[tw.Dataset], began: float) -> list[list[str]]:
+    """Run one comparison after the other while there is time, the first always.
+
+    Return accuracies as text: a header, and one row per method.
+    """
+    figures: dict[str, dict[str, str]] = {}
     for data in datasets:
-        for comparison in _COMPARISONS:
-            title = f"{comparison.titles[1]} and 1-WL on {data.name}"
-            if not _is_there(comparison.package):
-                say(f"{title}: left out, needs {comparison.package}", error=True)
-            elif scores and time.monotonic() - began > _SECONDS:
-                say(f"{title}: left out, {time.monotonic() - began:.0f} s have passed", error=True)
-            else:
-                say(f"{title} …", error=True)
-                with ProgressBar(title, 2 * _FOLDS) as bar:
-                    for method, accuracy in bar.over(_accuracies(comparison, data)):
-                        scores.setdefault((method, data.name), []).append(accuracy)
-    return scores
+        for methods in _COMPARISONS:
+            title = f"{' and '.join(methods.values())} on {data.name}"
+            seconds = time.monotonic() - began
+            if figures and seconds > _SECONDS:
+                say(f"{title}: left out, {seconds:.0f} s have passed", error=True)
+                continue
+            say(f"{title} …", error=True)
+            try:
+                for method, name in methods.items():
+                    found = tw.evaluate(method, data, n_folds=_FOLDS)
+                    figure = f"{100 * found.mean:.1f} ± {100 * found.std:.1f}"
+                    figures.setdefault(name, {})[data.name] = figure
+            except MissingExtraError as error:
+                say(f"left out: {error}", error=True)
+    names = list(dict.fromkeys(name for row in figures.values() for name in row))
+    return [
+        ["", *names],
+        *([method, *(row.get(name, "") for name in names)] for method, row in figures.items()),
+    ]
 
 
-def _is_there(package: str) -> bool:
-    try:
-        importlib.import_module(package)
-    except ImportError:
-        return False
-    return True
-
-
-def _accuracies(comparison: _Comparison, data: Dataset) -> Iterator[tuple[str, float]]:
-    import twinwl  # noqa: PLC0415
-    from twinwl.evaluation.splits import split_of  # noqa: PLC0415
-
-    for fold in split_of(data, None, _FOLDS, "classification").folds(0):
-        train, test = fold.training_part, fold.test
-        groups = None if data.groups is None else data.groups[train]
-        for method, parameters in zip(comparison.titles, ({"features": "count"}, {})):
-            model = getattr(twinwl, comparison.estimator)(random_state=0, edge_labels=False, **parameters)
-            model.fit(data.graphs[train], data.targets[train], groups=groups)
-            yield method, float(model.score(data.graphs[test], data.targets[test]))
-
-
-def _figures(scores: _Scores) -> list[list[str]]:
-    """Return a header and one row per method, as text."""
-    import numpy as np  # noqa: PLC0415
-
-    def figure(found: list[float]) -> str:
-        return f"{100 * np.mean(found):.1f} ± {100 * np.std(found):.1f}" if found else ""
-
-    methods, datasets = (list(dict.fromkeys(names)) for names in zip(*scores))
-    rows = [[method, *(figure(scores.get((method, name), [])) for name in datasets)] for method in methods]
-    return [["", *datasets], *rows]
-
-
-def _write(report: Path, data: Dataset, figures: list[list[str]]) -> tuple[int, Path]:
+def _write(report: Path, data: tw.Dataset, figures: list[list[str]]) -> tuple[int, Path]:
     """Train on all pairs but the smallest, explain that one, and write model and page."""
     import numpy as np  # noqa: PLC0415
 
-    import twinwl  # noqa: PLC0415
     from twinwl.report.page import write_page  # noqa: PLC0415
 
     groups = np.asarray(data.groups)
     kept_back = groups == groups[int(data.graphs.nodes_per_graph.argmin())]
     rest = np.flatnonzero(~kept_back)
-    model = twinwl.STwinSVC(edge_labels=False, random_state=0).fit(
+    model = tw.STwinSVC(edge_labels=False, random_state=0).fit(
         data.graphs[rest], data.targets[rest], groups=groups[rest]
     )
     path = report.with_suffix(".twinwl")
-    twinwl.save(model, path)
+    tw.save(model, path)
     pair = np.flatnonzero(kept_back).tolist()
     write_page(report, _page(figures, {graph: model.explain(data.graphs[graph]) for graph in pair}))
     return pair[0], path
@@ -238,7 +203,7 @@ def _page(figures: list[list[str]], explained: dict[int, Any]) -> Page:
     pair = "A pair that the model has not seen, its nodes shaded by their shares of the decision."
     columns = "Patterns with the largest shares of the decision: how often, and the atom in the centre."
     why: list[Block] = [
-        Drawings([found._repr_html_() for found in explained.values()], pair, size="medium"),
+        Drawings([found._repr_html_() for found in explained.values()], pair),
         columns,
         PlainTable(["class", "share", "pattern"], patterns, frozenset({2})),
     ]

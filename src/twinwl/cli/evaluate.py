@@ -63,24 +63,34 @@ $ twinwl evaluate NCI1 --method stwin-svc --split gnn_comparison_splits.zip --js
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import twinwl as tw
 from twinwl.cli import options as o
-from twinwl.cli.options import OUTPUT, Reading, bundled, opt, reading
+from twinwl.cli.options import OUTPUT, ReadingAtomsFlags, opt
+from twinwl.cli.output import STORES, TABLES, check_ending, check_output, write_records
 from twinwl.files.storage import written
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.evaluation.result import Evaluation
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.evaluation.splits import Column
 
 
-@bundled(reading, level="atoms")
+@dataclass
+class _Flags(ReadingAtomsFlags):
+    """The same processes read molecules and run folds."""
+
+    n_jobs: Annotated[
+        int | None, opt("Folds at the same time. \\[default: 1; with Ray, all]", None, "--jobs", min=1)
+    ] = None
+
+
 def evaluate(  # noqa: PLR0917  (the options of a command)
     data: o.Data,
     method: Annotated[list[str] | None, opt("Method; may be repeated. \\[default: stwin]", "NAME")] = None,
@@ -99,7 +109,6 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     positive: o.Positive = None,
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
-    jobs: Annotated[int | None, opt("Folds at the same time. \\[default: 1; with Ray, all]", min=1)] = None,
     engine: o.EngineName = "local",
     address: o.Address = None,
     refit: o.Refit = False,
@@ -108,11 +117,10 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     output: Annotated[Path | None, opt("Also write the figures to a table, or to a .tex.", *OUTPUT)] = None,
     json: o.Json = False,
     *,
-    reading: Reading,
+    reading: Annotated[Any, _Flags],  # noqa: ANN401  (`ReadOptions`, which is slow to load)
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
-    from twinwl.cli.output import STORES, TABLES, check_ending, check_output  # noqa: PLC0415
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
 
     reading = replace(reading, not_targets=tuple(filter(None, (split, groups))))
     check_ending(store, STORES, or_unknown=True)
@@ -125,28 +133,27 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     check_protocol(protocol)
     known_metrics(metric or [])
     known_metrics([] if scoring is None else [scoring], "scoring")
-    methods = [resolve(name) for name in method or ["stwin"]]  # a typo shows before an hour of work
-    if readout:
-        methods = [chosen.with_readout(readout) for chosen in methods]
-    if network is not None:
-        methods = [chosen.with_network(network) for chosen in methods]
-    if edge_labels:
-        methods = [chosen.with_edge_labels(use=True) for chosen in methods]
-    if refit or device is not None:
-        methods = [chosen.trained(refit=refit, device=device) for chosen in methods]
-    for chosen in methods:
+    methods = []
+    for name in method or ["stwin"]:  # a typo shows before an hour of work
+        chosen = resolve(name)
+        if readout:
+            chosen = chosen.with_readout(readout)
+        if network is not None:
+            chosen = chosen.with_network(network)
+        if edge_labels:
+            chosen = chosen.with_edge_labels(use=True)
+        if refit or device is not None:
+            chosen = chosen.trained(refit=refit, device=device)
         chosen.configs(grid)
-    check_source(data, reading, "needed")
+        methods.append(chosen)
     by = _split(data, reading, split)
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
-    from twinwl.evaluation.evaluate import evaluate as run  # noqa: PLC0415
-
     dataset = read_source(data, reading, "needed")
     if of_groups is not None:
         dataset = replace(dataset, groups=groups_of(of_groups, dataset))
     try:
         results = [
-            run(
+            tw.evaluate(
                 chosen,
                 dataset,
                 protocol,
@@ -161,7 +168,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
                 positive=positive,
                 edge_labels=edge_labels,
                 ignore_node_attributes=ignore_attributes,
-                n_jobs=jobs,
+                n_jobs=reading.n_jobs,
                 store=store,
                 engine=engine,
                 address=address,
@@ -180,7 +187,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         _print(results)
 
 
-def _split(data: str, reading: Reading, split: str) -> Column | str | Path:
+def _split(data: str, reading: ReadOptions, split: str) -> Column | str | Path:
     """Read a column, and look for a file, before any work."""
     from twinwl.evaluation.splits import WORDS, find_splits, is_column, read_column  # noqa: PLC0415
 
@@ -192,7 +199,7 @@ def _split(data: str, reading: Reading, split: str) -> Column | str | Path:
     return split if reading.data_dir is None else found
 
 
-def _print(results: list[Evaluation]) -> None:
+def _print(results: list[tw.Evaluation]) -> None:
     for result in results:
         say(str(result))
     first = results[0]
@@ -204,8 +211,7 @@ def _print(results: list[Evaluation]) -> None:
                 say(f"  not with the same inputs: {first.inputs}; {other.inputs}")
 
 
-def _write(output: Path, results: list[Evaluation]) -> None:
-    from twinwl.cli.output import write_table  # noqa: PLC0415
+def _write(output: Path, results: list[tw.Evaluation]) -> None:
     from twinwl.evaluation.result import latex_table  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]
@@ -213,6 +219,5 @@ def _write(output: Path, results: list[Evaluation]) -> None:
         with written(output) as stream:
             stream.write(latex_table(results).encode())
     else:
-        columns = {name: [record[name] for record in records] for name in records[0]}
-        write_table(output, columns)
+        write_records(output, records, records[0])
     say(f"{len(records)} figures in {output}", error=True)

@@ -30,22 +30,21 @@ $ twinwl explain bbbp.twinwl new_molecules.csv --html gallery.html -o patterns.c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, bundled, opt, reading
+import twinwl as tw
+from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, opt
+from twinwl.cli.output import PAGES, PICTURES, TABLES, check_output, load_predictor, print_table, write_table
 from twinwl.errors import TwinWLError
 from twinwl.terminal import ProgressBar, counted, say
 
 if TYPE_CHECKING:
-    from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.predictions import Nearest
     from twinwl.report.explain import ExplainedGraphs
 
 
-@bundled(reading)
 def explain(
     model: ModelFile,
     data: Data,
@@ -60,14 +59,6 @@ def explain(
     reading: Reading,
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
-    from twinwl.cli.output import (  # noqa: PLC0415  (keeps --help fast)
-        PAGES,
-        PICTURES,
-        TABLES,
-        check_output,
-        load_predictor,
-        write_table,
-    )
     from twinwl.datasets.source import check_source, read_source, read_with_targets  # noqa: PLC0415
 
     check_output(html, PAGES)
@@ -86,22 +77,22 @@ def explain(
             f"such as '{data}#0', or use --html"
         )
     from twinwl.evaluation.predictions import Nearest  # noqa: PLC0415  (slow; only after the checks)
+    from twinwl.report.explain import explain_all, gallery_page  # noqa: PLC0415
+    from twinwl.report.page import write_page  # noqa: PLC0415
 
-    near = None
-    if train is not None:
-        near = Nearest.found(named, read_source(train, replace(reading, target=None), "none"))
+    training = None if train is None else read_source(train, replace(reading, target=None), "none")
+    near = None if training is None else Nearest.found(named, training)
     if alone:
-        if named.names[0] == data and not named.smiles:  # the slashes of a SMILES are not folders
-            named = replace(named, names=(Path(data).name,))
         _explain_one(loaded, named, top, target, near, html, png)
     if output is not None or not alone:
-        from twinwl.report.explain import explain_all  # noqa: PLC0415
-
         found = explain_all(loaded, named, top)
-        if output is not None:
-            write_table(output, found.table(named))
-        if not alone:
-            _explain_many(loaded, named, found, truth, target, near, html, most)
+    if output is not None:
+        write_table(output, found.table(named))
+    if not alone:
+        if html is not None:
+            page = gallery_page(named, found, loaded, truth=truth, nearest=near, target=target, most=most)
+            write_page(html, page)
+        _print_patterns(named, found.named(target))
     for what, path in (("page", html), ("picture", png), ("table", output)):
         if path is not None:
             say(f"\nThe {what} is in {path}")
@@ -109,19 +100,19 @@ def explain(
 
 def _explain_one(
     model: Any,  # noqa: ANN401
-    named: Dataset,
+    named: tw.Dataset,
     top: int,
     target: str | None,
     near: Nearest | None,
     html: Path | None,
     png: Path | None,
 ) -> None:
-    from twinwl.report.explain import Answers, classes_named, explain_page, explained, headline  # noqa: PLC0415
+    from twinwl.report.explain import classes_named, explain_page, explained, headline, probabilities_of  # noqa: PLC0415
     from twinwl.report.page import facts_of, write_page  # noqa: PLC0415
 
     with ProgressBar("explaining"):
         found = replace(explained(model, named.graphs, top), target=target)
-        probabilities = Answers.about(model, named, [found]).probabilities
+        probabilities = probabilities_of(model, named.graphs, [found])
     found, probability = classes_named(found, target), None if probabilities is None else probabilities[0]
     if html is not None:
         nearest = None if near is None else near.at(0)
@@ -138,30 +129,8 @@ def _explain_one(
         say(f"\n{near.text(0)[0].upper()}{near.text(0)[1:]}")
 
 
-def _explain_many(
-    model: Any,  # noqa: ANN401
-    named: Dataset,
-    found: ExplainedGraphs,
-    truth: Sequence[object] | None,
-    target: str | None,
-    near: Nearest | None,
-    html: Path | None,
-    most: int,
-) -> None:
-    from twinwl.report.explain import Answers, gallery_page  # noqa: PLC0415
-    from twinwl.report.page import write_page  # noqa: PLC0415
-
-    nearest = near and [near.text(place) for place in range(len(named))]
-    answers = Answers.about(model, named, found.explanations, truth, nearest).named(target)
-    found = found.named(target)
-    if html is not None:
-        write_page(html, gallery_page(named, found, answers, model, most=most))
-    _print_patterns(named, found)
-
-
-def _print_patterns(data: Dataset, found: ExplainedGraphs) -> None:
-    from twinwl.cli.output import print_table  # noqa: PLC0415
-    from twinwl.report.explain import signed  # noqa: PLC0415
+def _print_patterns(data: tw.Dataset, found: ExplainedGraphs) -> None:
+    from twinwl.report.page import signed  # noqa: PLC0415
 
     noun = "graph" if data.smiles is None else "molecule"
     say(f"{data.name}  {counted(len(data), noun)}")

@@ -28,7 +28,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from twinwl.cli.options import OUTPUT, Data, Reading, bundled, encoding, opt, reading
+import twinwl as tw
+from twinwl.cli.options import OUTPUT, Data, Encoding, ReadingAtoms, opt
+from twinwl.cli.output import check_output
 from twinwl.errors import import_extra
 from twinwl.files.storage import written
 from twinwl.terminal import ProgressBar, say
@@ -36,33 +38,26 @@ from twinwl.terminal import ProgressBar, say
 if TYPE_CHECKING:
     from scipy import sparse
 
-    from twinwl.datasets.dataset import Dataset
-
 _PARQUET = ".parquet"
 
 
-@bundled(encoding, reading, level="atoms")
 def features(
     data: Data,
     output: Annotated[Path, opt("The .npz (or .parquet) file to write.", *OUTPUT)],
     parquet: Annotated[bool, opt("Also write a .parquet of the same name.", None, "--parquet")] = False,
     *,
-    encoding: dict[str, Any],
-    reading: Reading,
+    encoding: Encoding,
+    reading: ReadingAtoms,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
-    from twinwl.cli.output import check_output  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
 
     files = [output, output.with_suffix(_PARQUET)] if parquet and output.suffix != _PARQUET else [output]
     for file in files:
         check_output(file, (".npz", _PARQUET))
-    check_source(data, reading)
     found = read_source(data, reading)
     with ProgressBar("encoding"):
-        from twinwl.models.vectorizer import STwinVectorizer  # noqa: PLC0415
-
-        vectorizer = STwinVectorizer(**encoding)
+        vectorizer = tw.STwinVectorizer(**encoding)
         matrix = vectorizer.fit_transform(found.graphs)
         names = vectorizer.get_feature_names_out().tolist()
         for file in files:
@@ -77,7 +72,7 @@ def features(
     say(f"written: {', '.join(map(str, files))}")
 
 
-def _write_npz(stream: Any, matrix: sparse.csr_matrix, names: list[str], data: Dataset) -> None:  # noqa: ANN401
+def _write_npz(stream: Any, matrix: sparse.csr_matrix, names: list[str], data: tw.Dataset) -> None:  # noqa: ANN401
     """Write the arrays that `scipy.sparse.load_npz` reads, and further arrays, which it ignores."""
     import numpy as np  # noqa: PLC0415
 
@@ -87,7 +82,7 @@ def _write_npz(stream: Any, matrix: sparse.csr_matrix, names: list[str], data: D
     np.savez_compressed(stream, allow_pickle=False, format=np.array(b"csr"), **parts, **texts, **classes)
 
 
-def _write_parquet(stream: Any, matrix: sparse.csr_matrix, names: list[str], data: Dataset) -> None:  # noqa: ANN401
+def _write_parquet(stream: Any, matrix: sparse.csr_matrix, names: list[str], data: tw.Dataset) -> None:  # noqa: ANN401
     """Write one row per graph; one column per feature would be too many for most readers."""
     arrow = import_extra("pyarrow", extra="parquet")
     columns = {"graph": arrow.array(data.names, arrow.string())}

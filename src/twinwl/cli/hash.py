@@ -21,41 +21,40 @@ from __future__ import annotations
 from json import dumps
 from typing import Annotated
 
-from twinwl.cli.options import EdgeLabels, IgnoreAttributes, Reading, Readouts, arg, bundled, opt, reading
-from twinwl.errors import TwinWLError
+import twinwl as tw
+from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readouts, arg, number_or, opt
 from twinwl.terminal import ProgressBar, one_line, say
 
 
-@bundled(reading, level="same")
 def hash_graphs(
     files: Annotated[
         list[str], arg("DATA", "Files, FILE#17, smiles:CCO, graph6:Bw, or - for graph6 from standard input.")
     ],
     n_iter: Annotated[
         str | None,
-        opt("Hash of version 1, with N rounds or until stable. \\[default: hash of version 2]", "N|stable"),
+        opt(
+            "Hash of version 1, with N rounds or until stable. \\[default: hash of version 2]",
+            "N|stable",
+            callback=number_or("--n-iter", "stable", 0),
+        ),
     ] = None,
     readout: Readouts = None,
     json: Annotated[bool, opt("Print one JSON object per line.", None, "--json")] = False,
     edge_labels: EdgeLabels = None,
     ignore_attributes: IgnoreAttributes = False,
     *,
-    reading: Reading,
+    reading: ReadingSame,
 ) -> None:
     """Print a stable hash of each graph, equal for isomorphic graphs and never weaker than 1-WL."""
     from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415  (keeps --help fast)
 
-    if not (n_iter in {None, "stable"} or str(n_iter).isdecimal()):
-        raise TwinWLError(f"--n-iter: got {n_iter!r}, expected an integer of at least 0 or 'stable'")
     for spec in files:
         check_source(spec, reading, "given")
-    from twinwl.isomorphism.hashing import graph_hashes  # noqa: PLC0415
-
     with ProgressBar("hashing") as progress:
         for block in (block for spec in files for block in iter_source(spec, reading)):
-            hashes = graph_hashes(
+            hashes = tw.graph_hashes(
                 block.graphs,
-                n_iter=n_iter if n_iter in {None, "stable"} else int(str(n_iter)),  # type: ignore[arg-type]
+                n_iter=n_iter,  # type: ignore[arg-type]  # a number, or "stable"
                 readout=readout or ["size"],
                 edge_labels=edge_labels is not False,
                 ignore_features=ignore_attributes,

@@ -1,8 +1,9 @@
 """Arguments and options that several subcommands have in common, each declared once.
 
 `add` makes a subcommand of a function: the first line of its docstring is the help, and what follows, or
-what follows the first line of its module's docstring, the epilog. `bundled` replaces a parameter of the
-function by the options of another function that makes its value.
+what follows the first line of its module's docstring, the epilog. Options that commands share as a group
+are the fields of a dataclass, such as `ReadingFlags`: a parameter that is annotated with it (`Reading`) is
+replaced by these options, and the command receives the value that they make.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
 from twinwl.errors import TwinWLError
+from twinwl.isomorphism import READOUTS
 
 if TYPE_CHECKING:
     from twinwl.datasets.formats import ReadOptions
+else:
+    ReadOptions = Any  # its module is slow to load, and --help must be fast
 
-# Values of options, repeated here so that they can be checked before the slow modules that define them are
-# loaded.
+# Values of options. Tables of modules that are slow to load are repeated here, so that help is fast and
+# values are checked before these modules are loaded; a test compares them.
 CHOICES = {
     "device": ("auto", "cpu", "cuda", "mps"),
     "atoms": ("skeleton", "constitution", "isotope", "stereo", "ecfp"),
@@ -31,10 +36,7 @@ CHOICES = {
     "initial": ("label", "degree", "ring"),
     "kernel_approximation": ("nystroem",),
     "subgraph_network": ("gin", "gcn", "gat", "ppgn", "deepsets"),
-    "readout": (
-        *("size", "edges", "degrees", "wl", "rooted-wl", "marked-wl-1", "rooted-fwl2"),
-        *("marked-wl-2", "marked-wl-3", "canonical"),
-    ),
+    "readout": tuple(READOUTS),
     "root_mark": ("none", "root", "distance"),
     "same": ("skeleton", "constitution", "isotope", "stereo"),
     "split": ("stratified", "scaffold"),
@@ -45,7 +47,38 @@ CHOICES = {
 def add(app: typer.Typer, command: Callable[..., None], name: str | None = None) -> None:
     """Make a function a subcommand."""
     epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
-    app.command(name, help=(command.__doc__ or "").partition("\n")[0], epilog=epilog)(command)
+    app.command(name, help=(command.__doc__ or "").partition("\n")[0], epilog=epilog)(_expanded(command))
+
+
+def _expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace each parameter annotated with a class of options by its fields."""
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    options: list[inspect.Parameter] = []
+    for parameter in _parameters(command):
+        kind = getattr(parameter.annotation, "__metadata__", [None])[0]
+        fields = [parameter]
+        if isinstance(kind, type):
+            fields = _parameters(kind)
+            groups[parameter.name] = kind, [field.name for field in fields]
+        options += fields
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
+        for name, (kind, names) in groups.items():
+            given[name] = kind(**{field: given.pop(field) for field in names}).value()
+        command(**given)
+
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    return run
+
+
+def _parameters(called: Callable[..., Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(called, include_extras=True)
+    return [
+        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(called).parameters.items()
+    ]
 
 
 def long_help(docstring: str | None) -> str:
@@ -58,7 +91,7 @@ def long_help(docstring: str | None) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-def among(option: str) -> Callable[[Any], Any]:
+def among(option: str, name: str = "") -> Callable[[Any], Any]:
     """Return a callback that refuses values of an option that are not in its `CHOICES`."""
 
     def check(given: Any) -> Any:  # noqa: ANN401  (as in typer)
@@ -66,7 +99,7 @@ def among(option: str) -> Callable[[Any], Any]:
 
         more = [MARKED_WL] if option == "readout" else []
         if given is not None:
-            checked("--" + option.replace("_", "-"), given, one_of(*CHOICES[option]), *more)
+            checked(name or "--" + option.replace("_", "-"), given, one_of(*CHOICES[option]), *more)
         return given
 
     return check
@@ -76,6 +109,19 @@ def _names_of_readouts(given: list[str] | None) -> list[str]:
     """Return the readouts that are named, in options of their own or with commas between."""
     names = [name.strip() for text in given or [] for name in text.split(",")]
     return [among("readout")(name) for name in names]  # typer 0.16 fails where None comes back for a list
+
+
+def number_or(option: str, word: str, low: int) -> Callable[[Any], Any]:
+    """Return a callback that accepts a word, or an integer of at least ``low``."""
+
+    def check(given: str | None) -> int | str | None:
+        if given is None or given == word:
+            return given
+        if given.isdecimal() and int(given) >= low:
+            return int(given)
+        raise TwinWLError(f"{option}: got {given!r}, expected {word!r} or an integer of at least {low}")
+
+    return check
 
 
 def opt(text: str, metavar: str | None = None, *names: str, panel: str | None = None, **more: Any) -> Any:  # noqa: ANN401
@@ -93,7 +139,6 @@ def arg(metavar: str, text: str) -> Any:  # noqa: ANN401
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-Reading: TypeAlias = "ReadOptions"
 OUTPUT = ("FILE", "--output", "-o")
 _TABLES = ".csv, .tsv, .json, .jsonl or .parquet"
 
@@ -171,70 +216,82 @@ ReadoutsOfFeatures = Annotated[
     ),
 ]
 
-_PANEL = "Reading data"
 _LADDER = (
     "skeleton (element, bond type), constitution (also charge, hydrogens, radicals), isotope, stereo; "
     "each includes the ones before"
 )
-_ATOMS = Annotated[
-    str | None,
-    choice(
-        "atoms",
-        f"What the atom labels of molecules contain: {_LADDER}; or ecfp (as in Morgan fingerprints: degree, "
-        "hydrogens, charge, mass, ring). \\[default: ecfp]",
-        "LEVEL",
-        panel=_PANEL,
-    ),
-]
-_SAME = Annotated[
-    str | None,
-    choice(
-        "same",
-        f"Which differences between molecules count: {_LADDER}. \\[default: constitution]",
-        "LEVEL",
-        panel=_PANEL,
-    ),
-]
-# ecfp is better on scaffold splits: benchmarks/molecules.py
-_LEVELS = {"atoms": (_ATOMS, "ecfp"), "same": (_SAME, "constitution")}
 
 
-def _read(text: str, metavar: str | None = None, **more: Any) -> Any:  # noqa: ANN401
-    return opt(text, metavar, panel=_PANEL, **more)
+def _read(text: str, metavar: str | None = None, *names: str, **more: Any) -> Any:  # noqa: ANN401
+    return opt(text, metavar, *names, panel="Reading data", **more)
 
 
-def reading(
-    target: Annotated[str | None, _read("Column of the targets; several: a,b,c or all.", "COL")] = None,
-    smiles_column: Annotated[str | None, _read("Column of a table with the SMILES.", "COL")] = None,
-    on_error: Annotated[str, _read("Skip and count unreadable rows, or stop.", "skip|fail")] = "skip",
-    node_label: Annotated[str | None, _read("Attribute with the node labels.", "ATTR")] = None,
-    edge_label: Annotated[str | None, _read("Attribute with the edge labels.", "ATTR")] = None,
-    kind: Annotated[str | None, _read("Format, if the ending does not tell: graph6, …", "KIND")] = None,
-    data_dir: Annotated[Path | None, _read("Where data sets are.", "FOLDER")] = None,
-    jobs: Annotated[int | None, _read("Processes that read molecules.", min=1)] = 1,
-    **level: str | None,
-) -> ReadOptions:
-    """Return the options of every command that reads data; ``level`` is ``atoms`` or ``same``."""
-    from twinwl.datasets.formats import ReadOptions  # noqa: PLC0415  (keeps --help fast)
+@dataclass
+class ReadingFlags:
+    """The options of every command that reads data."""
 
-    molecules: dict[str, Any] = {}
-    for name, value in level.items():
-        molecules = {"atoms": value, "usual_atoms": _LEVELS[name][1]}
-    return ReadOptions(
-        kind,
-        target,
-        smiles_column=smiles_column,
-        on_error=on_error,
-        node_label=node_label,
-        edge_label=edge_label,
-        data_dir=data_dir,
-        n_jobs=jobs,
-        **molecules,
-    )
+    usual_atoms: ClassVar[Any] = "skeleton"
+
+    target: Annotated[str | None, _read("Column of the targets; several: a,b,c or all.", "COL")] = None
+    smiles_column: Annotated[str | None, _read("Column of a table with the SMILES.", "COL")] = None
+    on_error: Annotated[str, _read("Skip and count unreadable rows, or stop.", "skip|fail")] = "skip"
+    node_label: Annotated[str | None, _read("Attribute with the node labels.", "ATTR")] = None
+    edge_label: Annotated[str | None, _read("Attribute with the edge labels.", "ATTR")] = None
+    kind: Annotated[str | None, _read("Format, if the ending does not tell: graph6, …", "KIND")] = None
+    data_dir: Annotated[Path | None, _read("Where data sets are.", "FOLDER")] = None
+    n_jobs: Annotated[int | None, _read("Processes that read molecules.", None, "--jobs", min=1)] = 1
+
+    def value(self) -> ReadOptions:
+        """Return the options as the library takes them."""
+        from twinwl.datasets.formats import ReadOptions  # noqa: PLC0415  (keeps --help fast)
+
+        return ReadOptions(**vars(self), usual_atoms=self.usual_atoms)
 
 
-def encoding(
-    n_iter: Annotated[int, opt("Rounds of twin passing.", min=0)] = 3,
+@dataclass
+class ReadingAtomsFlags(ReadingFlags):
+    """The same, of commands that train models."""
+
+    usual_atoms: ClassVar[Any] = "ecfp"  # better on scaffold splits: benchmarks/molecules.py
+
+    atoms: Annotated[
+        str | None,
+        _read(
+            f"What the atom labels of molecules contain: {_LADDER}; or ecfp (as in Morgan fingerprints: "
+            "degree, hydrogens, charge, mass, ring). \\[default: ecfp]",
+            "LEVEL",
+            callback=among("atoms"),
+        ),
+    ] = None
+
+
+@dataclass
+class ReadingSameFlags(ReadingFlags):
+    """The same, of commands that compare graphs."""
+
+    usual_atoms: ClassVar[Any] = "constitution"
+
+    atoms: Annotated[
+        str | None,
+        _read(
+            f"Which differences between molecules count: {_LADDER}. \\[default: constitution]",
+            "LEVEL",
+            "--same",
+            callback=among("same"),
+        ),
+    ] = None
+
+
+Reading = Annotated[ReadOptions, ReadingFlags]
+ReadingAtoms = Annotated[ReadOptions, ReadingAtomsFlags]
+ReadingSame = Annotated[ReadOptions, ReadingSameFlags]
+
+
+@dataclass
+class EncodingFlags:
+    """The parameters of STwin features."""
+
+    n_iter: Annotated[int, opt("Rounds of twin passing.", min=0)] = 3
     features: Annotated[
         str,
         choice(
@@ -242,18 +299,22 @@ def encoding(
             "size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
             "KIND",
         ),
-    ] = "size",
-    readout: ReadoutsOfFeatures = None,
-    edge_labels: EdgeLabels = None,
-    initial: Annotated[str, choice("initial", "Colours of round 0.")] = "label",
-    min_df: Annotated[int, opt("Drop columns that occur in fewer graphs.", min=1)] = 1,
-    max_features: Annotated[int | None, opt("Keep the most frequent columns only.", min=1)] = None,
-) -> dict[str, Any]:
-    """Return the parameters of STwin features."""
-    found: dict[str, Any] = {"n_iter": n_iter, "features": features, "initial": initial, "min_df": min_df}
-    if edge_labels is not None:  # the estimator's default warns of labels that it ignores
-        found["edge_labels"] = edge_labels
-    return found | {"max_features": max_features, "readout": checked_readouts(readout, features)}
+    ] = "size"
+    readout: ReadoutsOfFeatures = None
+    edge_labels: EdgeLabels = None
+    initial: Annotated[str, choice("initial", "Colours of round 0.")] = "label"
+    min_df: Annotated[int, opt("Drop columns that occur in fewer graphs.", min=1)] = 1
+    max_features: Annotated[int | None, opt("Keep the most frequent columns only.", min=1)] = None
+
+    def value(self) -> dict[str, Any]:
+        """Return them as estimators take them."""
+        found = vars(self) | {"readout": checked_readouts(self.readout, self.features)}
+        if self.edge_labels is None:  # the estimator's default warns of labels that it ignores
+            del found["edge_labels"]
+        return found
+
+
+Encoding = Annotated[dict[str, Any], EncodingFlags]
 
 
 def checked_readouts(given: list[str] | None, features: str | None) -> str | list[str]:
@@ -270,52 +331,3 @@ def checked_readouts(given: list[str] | None, features: str | None) -> str | lis
             "use --features joint"
         )
     return names[0] if len(names) == 1 else names
-
-
-def bundled(
-    *makers: Callable[..., Any], level: str | None = None
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Replace the parameter named like each maker by the maker's own parameters, as options.
-
-    Options that the command has too are passed to both. ``level`` names the option for labels of molecules.
-    """
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = _parameters(command)
-        added = {maker.__name__: _parameters(maker) for maker in makers}
-        if level is not None:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            option = inspect.Parameter(level, kind, default=None, annotation=_LEVELS[level][0])
-            added["reading"][level] = option
-
-        @functools.wraps(command)
-        def run(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
-            made = {}
-            for maker in makers:
-                names = added[maker.__name__]
-                made[maker.__name__] = maker(
-                    **{name: given[name] if name in own else given.pop(name) for name in names}
-                )
-            command(**given, **made)
-
-        options = own | {
-            name: parameter
-            for parameters in added.values()
-            for name, parameter in parameters.items()
-            if name not in own
-        }
-        kept = [option for name, option in options.items() if name not in added]
-        run.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
-        run.__annotations__ = {option.name: option.annotation for option in kept}
-        return run
-
-    return decorate
-
-
-def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    hints = get_type_hints(function, localns={"ReadOptions": object}, include_extras=True)
-    return {
-        name: parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind is not parameter.VAR_KEYWORD
-    }

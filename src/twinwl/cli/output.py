@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import twinwl as tw
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.files.storage import TABLE_ENDINGS, table_bytes, written
 from twinwl.terminal import new_console, say
@@ -20,6 +21,7 @@ PICTURES = (".png", ".svg", ".pdf")
 MODELS = (".twinwl",)
 STORES = (".jsonl", ".json")
 _ARRAYS = (".npz",)
+_TEXTS_SHOWN = 8
 _OF_OTHERS = (".bz2", ".gz", ".npy", ".pickle", ".pkl", ".pt", ".xls", ".xlsx", ".zip")
 _KNOWN = {*TABLE_ENDINGS, *PAGES, *PICTURES, *MODELS, *STORES, *_ARRAYS, *_OF_OTHERS}
 
@@ -95,6 +97,11 @@ def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
         stream.write(table_bytes(columns, path.suffix.lower()))
 
 
+def write_records(path: Path, records: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
+    """Write a table with these columns of the records of a result."""
+    write_table(path, {name: [record[name] for record in records] for name in names})
+
+
 def publish(
     found: Any,  # noqa: ANN401  (has to_records)
     names: Sequence[str],
@@ -104,15 +111,14 @@ def publish(
 ) -> None:
     """Write the records of a result to a table, and print it as JSON or text; ``html`` is written already."""
     if output is not None:
-        records = found.to_records()
-        write_table(output, {name: [record[name] for record in records] for name in names})
+        write_records(output, found.to_records(), names)
     say(json or str(found))
     for path in filter(None, () if json else (output, html)):
         say(f"Written to {path}")
 
 
 def print_table(
-    rows: Iterable[Sequence[Any]], header: Sequence[str] = (), *, left: Iterable[int] = (0,), title: str = ""
+    rows: Iterable[Sequence[Any]], header: Sequence[str] = (), *, left: Iterable[int] = (0,)
 ) -> None:
     """Print rows of text; with a header, columns are aligned right but for those in ``left``."""
     from rich import box  # noqa: PLC0415  (keeps --help fast)
@@ -120,18 +126,29 @@ def print_table(
     from rich.text import Text  # noqa: PLC0415
 
     rows = list(rows)
-    table = Table(
-        show_header=bool(header), box=box.SIMPLE_HEAD if header else None, pad_edge=False, title=title or None
-    )
-    table.title_justify = "left"
-    for column in range(len(header or rows[0])):
+    table = Table(show_header=bool(header), box=box.SIMPLE_HEAD if header else None, pad_edge=False)
+    for column, name in enumerate(header or [""] * len(rows[0])):
         right = header and column not in left
-        table.add_column(
-            header[column] if header else "", justify="right" if right else "left", overflow="fold"
-        )
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
     new_console().print(table)
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Return how many texts there are, and the first of them.
+
+    >>> listed(["C", "O"])
+    '2: C, O'
+    """
+    more = f", and {len(texts) - _TEXTS_SHOWN} more" if len(texts) > _TEXTS_SHOWN else ""
+    return f"{len(texts):,}: {', '.join(texts[:_TEXTS_SHOWN])}{more}" if texts else "none"
+
+
+def save_model(model: Any, path: Path, **about: str | None) -> None:  # noqa: ANN401
+    """Write a model to a file, and print its size; ``about`` as in `twinwl.save`."""
+    tw.save(model, path, **about)
+    say(f"Model written to {path} ({path.stat().st_size / 1e3:,.0f} kB)")
 
 
 def load_predictor(
@@ -144,9 +161,7 @@ def load_predictor(
     TwinWLError
         If it is not a model file, or the model does not predict, or not that target.
     """
-    from twinwl.files.model_files import load  # noqa: PLC0415  (slow; only after the checks)
-
-    model: Any = load(path)
+    model: Any = tw.load(path)
     if not hasattr(model, "predict"):
         raise TwinWLError(
             f"{path}: contains a {type(model).__name__}, expected a classifier or regressor written by "
@@ -159,17 +174,14 @@ def load_predictor(
 
         model.device = device_of(device).type
     tasks = model.tasks_
-    if several or (tasks is None and task in {None, getattr(model, "target_", None)}):
+    if several or (tasks is None and task is None):
         return model
-    if tasks is None:
-        only = f", {model.target_!r}" if hasattr(model, "target_") else ""
-        raise TwinWLError(
-            f"--for-task: got {task!r}, but {path} was trained on one target{only}; leave it out"
-        )
+    known = tasks or tuple(filter(None, [getattr(model, "target_", None)]))
     if task is None:
         raise TwinWLError(
-            f"{path}: predicts {len(tasks)} targets; name one with --for-task: {', '.join(tasks)}"
+            f"{path}: predicts {len(known)} targets; name one with --for-task: {', '.join(known)}"
         )
-    if task not in tasks:
-        raise TwinWLError(f"--for-task: got {task!r}, but {path} predicts {', '.join(tasks)}")
+    if task not in known:
+        names = ", ".join(map(repr, known)) or "one target without a name; leave it out"
+        raise TwinWLError(f"--for-task: got {task!r}, but {path} predicts {names}")
     return model.for_task(task)

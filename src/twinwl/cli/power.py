@@ -33,7 +33,8 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from twinwl.cli.options import CHOICES, DataDir, EdgeLabels, Html, Json, TableFile, arg, opt
+from twinwl.cli.options import DataDir, EdgeLabels, Html, Json, TableFile, among, arg, opt
+from twinwl.cli.output import PAGES, TABLES, check_output, publish
 
 
 def power(
@@ -51,13 +52,13 @@ def power(
 ) -> None:
     """Count the hard pairs of graphs that readouts, or code of your own, tell apart."""
     from twinwl.arguments import checked, one_of  # noqa: PLC0415  (not for the help)
-    from twinwl.cli.output import PAGES, TABLES, check_output, publish  # noqa: PLC0415
 
     checked("--takes", takes, one_of("batch", "networkx", "pyg"), None)
     checked("--on-error", on_error, one_of("raise", "count"))
-    asked = {name: name if ":" in name else name.split("+") for name in scored}
-    for part in (part for parts in asked.values() if not isinstance(parts, str) for part in parts):
-        checked("READOUT", part, one_of(*CHOICES["readout"]))
+    asked = {
+        name: name if ":" in name else list(map(among("readout", "READOUT"), name.split("+")))
+        for name in scored
+    }
     check_output(output, TABLES)
     check_output(html, PAGES)
     from twinwl.evaluation import power as library  # noqa: PLC0415  (slow; only after the checks)

@@ -58,10 +58,9 @@ from twinwl.cli.options import (
     Proba,
     Reading,
     Training,
-    bundled,
     opt,
-    reading,
 )
+from twinwl.cli.output import TABLES, check_output, load_predictor, write_table
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
@@ -70,7 +69,6 @@ if TYPE_CHECKING:
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
 
-@bundled(reading)
 def predict(
     model: ModelFile,
     data: Data,
@@ -91,17 +89,14 @@ def predict(
 ) -> None:
     """Predict the class, or the number, of each graph."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.cli.output import TABLES, check_output, load_predictor, write_table  # noqa: PLC0415
     from twinwl.datasets.source import check_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
     from twinwl.files.storage import table_bytes  # noqa: PLC0415
 
     checked("--threshold", threshold, number(0, 1), None)
     checked("--confidence", confidence, number(0, 1, above=True, below=True), None)
     check_output(output, TABLES, inputs=(model, data, train))
-    every = reading.target == "all"  # those of the model's tasks that DATA has
-    check_source(data, replace(reading, target=None) if every else reading, "given")
-    if train is not None:
-        check_source(train, replace(reading, target=None), "given")
+    for source in filter(None, (data, train)):
+        check_source(source, replace(reading, target=None), "given")
     loaded = load_predictor(model, device=device)
     from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
 
@@ -110,9 +105,10 @@ def predict(
         loaded, model, proba=proba, threshold=threshold, confidence=confidence, positive=positive
     )
     reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
-    columns = read_columns(data, replace(reading, target=None) if every else reading)
-    several = getattr(loaded, "tasks_", None) is not None
-    found, truth = read_with_targets(data, replace(reading, target=None) if several else reading)
+    without_targets = replace(reading, target=None)
+    columns = read_columns(data, without_targets)
+    several = loaded.tasks_ is not None
+    found, truth = read_with_targets(data, without_targets if several else reading)
     truths = (
         predictions.truths_of(loaded, reading.target, columns, found)
         if several
@@ -126,7 +122,7 @@ def predict(
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:
-        training = read_source(train, replace(reading, target=None), "none")
+        training = read_source(train, without_targets, "none")
         answers |= predictions.Nearest.found(found, training).columns()
     if truth is not None and not columns:
         answers["target"] = truth

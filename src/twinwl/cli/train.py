@@ -51,17 +51,16 @@ $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
+import twinwl as tw
 from twinwl.cli import options as o
-from twinwl.cli.options import Reading, bundled, checked_readouts, choice, opt, reading
+from twinwl.cli.options import checked_readouts, choice, number_or, opt
+from twinwl.cli.output import MODELS, check_output, save_model
 from twinwl.errors import TwinWLError, nearest
 from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.dataset import Dataset
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
@@ -72,36 +71,48 @@ METHODS = {
 _STWIN, _NTWIN = "STwin", "NTwin"  # panels of the help
 
 
-@bundled(reading, level="atoms")
-def train(  # noqa: PLR0917  (the options of a command)
+@dataclass
+class _MethodFlags:
+    """Parameters of the estimators; None means the estimator's default."""
+
+    n_iter: Annotated[
+        int | None, opt("Number of rounds. \\[default: 3; chosen by stwin-svc]", min=0, panel=_STWIN)
+    ] = None
+    features: Annotated[
+        str | None, choice("features", "\\[default: joint for stwin-svc, else size]", panel=_STWIN)
+    ] = None
+    readout: o.ReadoutsOfFeatures = None
+    initial: Annotated[str | None, choice("initial", "Colours of round 0.", panel=_STWIN)] = None
+    kernel_approximation: Annotated[
+        str | None,
+        choice("kernel_approximation", "Compare with 1,000 graphs instead of all (stwin-svc).", panel=_STWIN),
+    ] = None
+    layers: Annotated[int | None, opt("Number of layers. \\[default: 3]", min=1, panel=_NTWIN)] = None
+    hops: Annotated[
+        str | None,
+        opt(
+            "Radius of rooted subgraphs: k in layer k, or N. \\[default: growing]",
+            "growing|N",
+            panel=_NTWIN,
+            callback=number_or("--hops", "growing", 1),
+        ),
+    ] = None
+    hidden: Annotated[int | None, opt("Width of the layers. \\[default: 64]", min=1, panel=_NTWIN)] = None
+    root_mark: Annotated[
+        str | None, choice("root_mark", "Mark the root, or each node's distance to it.", panel=_NTWIN)
+    ] = None
+    subgraph_network: o.Network = None
+
+    def value(self) -> dict[str, Any]:
+        readouts = checked_readouts(self.readout, self.features) if self.readout else None
+        return vars(self) | {"readout": readouts}
+
+
+def train(
     data: o.Data,
     output: o.NewModelFile,
     method: Annotated[str, opt("Method: stwin, stwin-svc or ntwin.", "NAME")] = "stwin",
     task: o.Task = "auto",
-    n_iter: Annotated[
-        int | None, opt("Number of rounds. \\[default: 3; chosen by stwin-svc]", min=0, panel=_STWIN)
-    ] = None,
-    features: Annotated[
-        str | None, choice("features", "\\[default: joint for stwin-svc, else size]", panel=_STWIN)
-    ] = None,
-    readout: o.ReadoutsOfFeatures = None,
-    initial: Annotated[str | None, choice("initial", "Colours of round 0.", panel=_STWIN)] = None,
-    kernel_approximation: Annotated[
-        str | None,
-        choice("kernel_approximation", "Compare with 1,000 graphs instead of all (stwin-svc).", panel=_STWIN),
-    ] = None,
-    layers: Annotated[int | None, opt("Number of layers. \\[default: 3]", min=1, panel=_NTWIN)] = None,
-    hops: Annotated[
-        str | None,
-        opt(
-            "Radius of rooted subgraphs: k in layer k, or N. \\[default: growing]", "growing|N", panel=_NTWIN
-        ),
-    ] = None,
-    hidden: Annotated[int | None, opt("Width of the layers. \\[default: 64]", min=1, panel=_NTWIN)] = None,
-    root_mark: Annotated[
-        str | None, choice("root_mark", "Mark the root, or each node's distance to it.", panel=_NTWIN)
-    ] = None,
-    network: o.Network = None,
     edge_labels: o.EdgeLabels = None,
     balanced: o.Balanced = False,
     split: Annotated[
@@ -113,39 +124,23 @@ def train(  # noqa: PLR0917  (the options of a command)
     seed: o.SeedOfModel = 0,
     device: o.Device = None,
     *,
-    reading: Reading,
+    parameters: Annotated[dict[str, Any], _MethodFlags],
+    reading: o.ReadingAtoms,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
-    from twinwl.cli.output import MODELS, check_output  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import check_source, read_source  # noqa: PLC0415
+    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
     from twinwl.models.metrics import check_positive, known_metrics  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, inputs=(data,), or_unknown=True)
-    options = {
-        "n_iter": n_iter,
-        "features": features,
-        "readout": checked_readouts(readout, features) if readout else None,
-        "initial": initial,
-        "kernel_approximation": kernel_approximation,
-        "layers": layers,
-        "hops": hops,
-        "hidden": hidden,
-        "root_mark": root_mark,
-        "subgraph_network": network,
-        "device": device,
-        "refit": refit or None,
-    }
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
-    check_source(data, reading, "needed")  # a column that is not there shows before torch is loaded
-    parameters = check_options(method, options)
+    parameters = check_options(method, parameters | {"device": device, "refit": refit or None})
     if edge_labels is not None:
         parameters["edge_labels"] = edge_labels
     if balanced:
         parameters["class_weight"] = "balanced"
     found = read_source(data, reading, "needed")
     from twinwl.evaluation.predictions import fit, new_model, summary_of  # noqa: PLC0415  (slow)
-    from twinwl.files.model_files import save  # noqa: PLC0415
 
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):
         found = _grouped(found, data, split)
@@ -159,11 +154,10 @@ def train(  # noqa: PLR0917  (the options of a command)
     start = perf_counter()
     report = fit(model, found, positive)
     say(f"{report}, in {perf_counter() - start:.1f} s")
-    save(model, output, target=found.target or None, positive=positive)
-    say(f"Model written to {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+    save_model(model, output, target=found.target or None, positive=positive)
 
 
-def _grouped(found: Dataset, data: str, split: str) -> Dataset:
+def _grouped(found: tw.Dataset, data: str, split: str) -> tw.Dataset:
     """Make each scaffold a group, which stays together in every hold-out; or each molecule."""
     import numpy as np  # noqa: PLC0415
 
@@ -190,7 +184,7 @@ def check_options(method: str, options: Mapping[str, object]) -> dict[str, objec
     TwinWLError
         If the method is unknown, or does not have the option.
 
-    >>> check_options("ntwin", {"hops": "2", "hidden": None})
+    >>> check_options("ntwin", {"hops": 2, "hidden": None})
     {'hops': 2}
     """
     if method not in METHODS:
@@ -203,16 +197,6 @@ def check_options(method: str, options: Mapping[str, object]) -> dict[str, objec
             raise TwinWLError(
                 f"{flag} cannot be used with --method {method}, only with {' and '.join(owners)}"
             )
-    if "hops" in given:
-        given["hops"] = _hops(str(given["hops"]))
     if "subgraph_network" in given:
         given["readout"] = given.pop("subgraph_network")  # as the estimators call it
     return given
-
-
-def _hops(text: str) -> int | str:
-    if text == "growing":
-        return text
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise TwinWLError(f"--hops: got {text!r}, expected 'growing' or an integer of at least 1")

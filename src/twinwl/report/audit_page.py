@@ -7,7 +7,6 @@ of `power` shows pairs told apart against cost, category by category, beside pub
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from math import ceil, floor, inf, log10
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,7 @@ import numpy as np
 from twinwl.datasets.generators import BREC_PARTS
 from twinwl.evaluation.power import Power, published_for
 from twinwl.models.metrics import METRICS
-from twinwl.report.drawing import svg_of
-from twinwl.report.page import Block, Drawings, Page, PlainTable, Section
+from twinwl.report.page import Block, Drawings, Page, PlainTable, Section, fragment, svg_of
 from twinwl.terminal import counted
 
 if TYPE_CHECKING:
@@ -169,7 +167,7 @@ def _near(audit: Audit, pictures: list[str]) -> list[Block]:
     )
     if any(match.same is None and match.similarity == 1 for match in audit.matches):
         text += f" If it is 1, the {noun}s have the same environments within two steps, and differ beyond."
-    return [text, Drawings(pictures, "", size="medium")]
+    return [text, Drawings(pictures, "")]
 
 
 def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[str]:
@@ -262,56 +260,39 @@ def _chart(power: Power) -> Drawings:
         return bottom - pairs / power.n_pairs * (bottom - top)
 
     title = f"{power.suite}: pairs told apart, of {power.n_pairs:,}"
-    shapes = [_svg_text(0, 16, title, "title")]
+    lines, texts = [], [("title", 0.0, 16.0, title)]  # their classes and places first
     step = max(1, round(power.n_pairs / 5, 1 - len(str(power.n_pairs // 5))))
     for pairs in range(0, power.n_pairs + 1, int(step)):
-        shapes += [
-            _line(left, y(pairs), right, y(pairs), "grid"),
-            _svg_text(left - 8, y(pairs) + 4, str(pairs), "tick end"),
-        ]
+        lines.append(("grid", left, y(pairs), right, y(pairs)))
+        texts.append(("tick end", left - 8, y(pairs) + 4, str(pairs)))
     for log in range(low, high + 1):
-        shapes += [_line(x(log), top, x(log), bottom, "grid")]
-        shapes += [_svg_text(x(log), bottom + 18, seconds_text(10.0**log), "tick middle")]
-    shapes.append(
-        _svg_text((left + right) / 2, bottom + 40, "processor time of all pairs", "axis-title middle")
-    )
+        lines.append(("grid", x(log), top, x(log), bottom))
+        texts.append(("tick middle", x(log), bottom + 18, seconds_text(10.0**log)))
+    texts.append(("axis-title middle", (left + right) / 2, bottom + 40, "processor time of all pairs"))
     labels = [(y(score.separated), name, "stwin") for name, score in scores.items()]
     known = published_for(power)
     if known:
         highest = max(known, key=lambda row: row.total)
-        shapes.append(_line(left, y(highest.total), right, y(highest.total), "guide"))
+        lines.append(("guide", left, y(highest.total), right, y(highest.total)))
         labels.append((y(highest.total), f"{highest.method}: {highest.total}", "other"))
     place = -inf
     for wanted, label, family in sorted(labels):
         place = max(wanted, place + 17)
         start = right if family == "other" else x(logs[label])
-        shapes += [
-            _line(start, wanted, right + 16, place, "leader"),
-            _svg_text(right + 20, place + 4, label, f"label {family}"),
-        ]
-    for name, score in scores.items():
-        tip = f"{name}: {score.separated:,} of {power.n_pairs:,}, {seconds_text(score.seconds)}"
-        circle = f'cx="{x(logs[name]):.1f}" cy="{y(score.separated):.1f}" r="5"'
-        shapes.append(f'<circle class="dot fair stwin" {circle}><title>{escape(tip)}</title></circle>')
-    width, height = right + 40 + 8.5 * max(len(label) for _, label, _ in labels), max(bottom + 48, place + 12)
-    box = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    picture = f'<svg {box} role="img" aria-label="{escape(title)}">{"".join(shapes)}</svg>'
+        lines.append(("leader", start, wanted, right + 16, place))
+        texts.append((f"label {family}", right + 20, place + 4, label))
+    rows = [[name, f"{score.separated:,}", seconds_text(score.seconds)] for name, score in scores.items()]
+    dots = [
+        (x(logs[name]), y(scores[name].separated), f"{name}: {told} of {power.n_pairs:,}, {time}")
+        for name, told, time in rows
+    ]
+    width = right + 40 + 8.5 * max(len(label) for _, label, _ in labels)
+    picture = fragment("chart", title, width, max(bottom + 48, place + 12), lines, texts, dots)
     caption = "Processor time is that of both graphs of all pairs on this machine, without relabelled copies."
     if known:
         caption += " Dashed: the highest of the published totals below."
-    table = PlainTable(
-        ["", "told apart", "processor time"],
-        [[name, f"{score.separated:,}", seconds_text(score.seconds)] for name, score in scores.items()],
-    )
-    return Drawings([picture], caption, table=table, size="wide")
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-
-
-def _svg_text(x: float, y: float, text: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
+    table = PlainTable(["", "told apart", "processor time"], rows)
+    return Drawings([picture], caption, table, "wide")
 
 
 def seconds_text(value: float) -> str:

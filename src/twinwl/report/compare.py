@@ -1,8 +1,8 @@
-"""Two graphs in each round: colours, rooted sizes, and where their vectors differ.
+"""Why two graphs are told apart, or not: as text for the terminal, and as a page in one HTML file.
 
-The verdict on two graphs as text, for the terminal and the page.
-
-The page that shows why two graphs are told apart, or not: one self-contained HTML file.
+`rounds_of_pair` refines two graphs together and returns, for each round, their colours, their rooted sizes
+and where their vectors differ. `verdict_of` and `caption` say in words what that shows; `compare_page` draws
+it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,8 +19,8 @@ from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.labels import Label
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
-from twinwl.report.drawing import FILLS, Drawing, draw, on_one_canvas, paint
-from twinwl.report.page import enumerated, facts_of, rendered, templates
+from twinwl.report.drawing import FILLS, Drawing, on_one_canvas, paint
+from twinwl.report.page import enumerated, facts_of, rendered
 from twinwl.terminal import counted
 
 if TYPE_CHECKING:
@@ -116,9 +115,9 @@ def first_wl_difference(pair: GraphBatch) -> int | None:
     True
     """
     colours = refine(pair, None, edge_labels=pair.edge_labels is not None).colours
-    first, second = (np.sort(part, axis=1) for part in np.split(colours, [int(pair.graph_ptr[1])], axis=1))
-    rounds = range(len(colours))
-    return next((h for h in rounds if first[h].tolist() != second[h].tolist()), None)
+    first, second = np.split(colours, [int(pair.graph_ptr[1])], axis=1)
+    counts = (tuple(Counter(part.tolist()) for part in both) for both in zip(first, second))
+    return next((h for h, (one, other) in enumerate(counts) if one != other), None)
 
 
 def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None = None) -> int:
@@ -152,12 +151,12 @@ def slots_of_colours(colours: Int32) -> Int32:
     """
     slots = colours.copy()
     for h in range(1, len(colours)):
-        pairs, counts = np.unique(np.stack([slots[h - 1], colours[h]]), axis=1, return_counts=True)
-        heirs: dict[int, int] = {}
-        for index in np.lexsort((pairs[1], -counts)):
-            heirs.setdefault(int(pairs[0, index]), int(pairs[1, index]))
+        parts = Counter(zip(slots[h - 1].tolist(), colours[h].tolist()))
+        heirs: dict[int, int] = {}  # the colour of the largest part of each slot
+        for slot, colour in sorted(parts, key=lambda part: (-parts[part], part[1])):
+            heirs.setdefault(slot, colour)
         slot_of_colour = {colour: slot for slot, colour in heirs.items()}
-        free = (slot for slot in range(len(counts)) if slot not in heirs)
+        free = (slot for slot in range(len(parts)) if slot not in heirs)
         for colour in np.unique(colours[h]).tolist():
             if colour not in slot_of_colour:
                 slot_of_colour[colour] = next(free)
@@ -167,12 +166,9 @@ def slots_of_colours(colours: Int32) -> Int32:
 
 def _round_state(colours: Int32, slots: Int32, sizes: Int32, first_of_second: int) -> Round:
     pairs = list(zip(colours.tolist(), sizes.tolist()))
-    counters = [Counter(part) for part in (pairs[:first_of_second], pairs[first_of_second:])]
-    slot_of_colour = dict(zip(colours.tolist(), slots.tolist()))
-    rows = {
-        colour: ColourRow(colour, slot, ([], []))
-        for colour, slot in sorted(slot_of_colour.items(), key=lambda item: item[1])
-    }
+    counters = Counter(pairs[:first_of_second]), Counter(pairs[first_of_second:])
+    by_slot = sorted(set(zip(slots.tolist(), colours.tolist())))
+    rows = {colour: ColourRow(colour, slot, ([], [])) for slot, colour in by_slot}
     for side, counter in enumerate(counters):
         for (colour, size), count in sorted(counter.items()):
             rows[colour].sizes[side].append((size, count))
@@ -326,16 +322,16 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
     rounds = _rounds(pair, comparison, n_iter)
     last = len(rounds) - 1
     start = last if comparison.iteration is None else comparison.iteration
-    drawn = int(pair.nodes_per_graph.max(initial=0)) <= LARGEST_DRAWN
+    drawn = int(pair.nodes_per_graph.max()) <= LARGEST_DRAWN
     drawings: Sequence[Drawing | None] = (None, None)
     if drawn:
         formulas = [part.smiles[0] if part.smiles else None for part in (first, second)]
-        drawings = on_one_canvas(list(map(draw, (first.graphs, second.graphs), formulas)))
+        drawings = on_one_canvas([first.graphs, second.graphs], formulas)
     shown = [
         _round(pair, found, caption(h, found, comparison), drawn=drawn) for h, found in enumerate(rounds)
     ]
     return rendered(
-        templates().get_template("compare.html.jinja"),
+        "compare.html.jinja",
         ("compare.css",),
         "compare.js",
         verdict=verdict_of(pair, comparison),
@@ -410,14 +406,12 @@ def shown_label(label: Label) -> str:
 
 
 def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Any]:
-    first, end = int(pair.graph_ptr[side]), int(pair.graph_ptr[side + 1])
-    ends = pair.indptr[first : end + 1].tolist()
+    first, end = pair.graph_ptr[side : side + 2].tolist()
     arrays = {
         name: [getattr(found, name)[first:end].tolist() for found in rounds]
         for name in ("colours", "slots", "sizes")
     }
     return {
-        "neighbours": [(pair.indices[low:high] - first).tolist() for low, high in pairwise(ends)],
         "around": _around(pair, first, end),
         "labels": pair.node_labels[first:end].tolist() if pair.has_node_labels else None,
         **arrays,
@@ -426,15 +420,15 @@ def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Any]:
 
 
 def _around(pair: GraphBatch, first: int, end: int) -> list[Any]:
-    """Return the neighbours of each node as (neighbour, edge label or -1), along arcs in both directions."""
+    """Return each node's neighbours: (neighbour, edge label or -1, whether the edge or arc leads there)."""
     sources, targets = pair.arcs()
     codes = np.full(len(targets), -1) if pair.edge_labels is None else pair.edge_labels
     around: list[Any] = [[] for _ in range(end - first)]
-    for u, v, code in zip(sources.tolist(), targets.tolist(), codes.tolist()):
-        if first <= u < end:
-            around[u - first].append([v - first, code])
+    for u, v, code in zip((sources - first).tolist(), (targets - first).tolist(), codes.tolist()):
+        if 0 <= u < end - first:
+            around[u].append([v, code, 1])
             if pair.directed:
-                around[v - first].append([u - first, code])
+                around[v].append([u, code, 0])
     return around
 
 

@@ -1,10 +1,9 @@
-"""The neighbourhood of an atom as SMARTS and SMILES, for use in other programs.
+"""The pages that explain predictions: of one graph, and of all graphs of a data set, each in one HTML file.
 
-Patterns that recur: the columns that contribute most to a model's decisions about many graphs.
-
-The content of the page and the picture of an explanation, as plain values.
-
-The page that explains a model's prediction for a graph: one self-contained HTML file.
+`environment_of` writes the neighbourhood of an atom as SMARTS and SMILES, for use in other programs.
+`explain_all` explains many graphs and finds the patterns that recur: the columns that contribute most to the
+decisions. `nodes_shown` and `columns_shown` turn an explanation into the plain values that the pages and the
+picture show; `explain_page` and `gallery_page` fill in the templates.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, Float64
+from twinwl.arguments import MAX_ITEMS
 from twinwl.errors import TwinWLError, TwinWLWarning, import_extra
 from twinwl.evaluation.predictions import alphabet_of, unseen_shares
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
-from twinwl.report.drawing import AtomText, Drawing, atom_texts, draw, on_one_canvas, read_molecule
-from twinwl.report.page import facts_of, rendered, templates
+from twinwl.report.drawing import SMALLEST, AtomText, Drawing, atom_texts, draw, read_molecule
+from twinwl.report.page import facts_of, rendered
 from twinwl.terminal import ProgressBar, counted
 
 if TYPE_CHECKING:
-    import jinja2
     from rdkit import Chem
 
     from twinwl.datasets.dataset import Dataset
+    from twinwl.evaluation.predictions import Nearest
     from twinwl.models.explanation import ColumnShare, Explanation
 
 _BONDS = {"SINGLE": "-", "DOUBLE": "=", "TRIPLE": "#", "AROMATIC": ":"}
@@ -143,28 +142,29 @@ class ExplainedGraphs(NamedTuple):
     def named(self, target: str | None) -> ExplainedGraphs:
         """Name classes that are numbers after the target, for people to read."""
         found = tuple(classes_named(one, target) for one in self.explanations)
-        if found == self.explanations:
-            return self
-        return ExplainedGraphs(
-            found, tuple(one._replace(side=f"{target} = {one.side}") for one in self.patterns)
-        )
+        new_name = {
+            side: name
+            for before, after in zip(self.explanations, found)
+            for side, name in zip(before.sides, after.sides)
+        }
+        return ExplainedGraphs(found, tuple(one._replace(side=new_name[one.side]) for one in self.patterns))
 
     def table(self, data: Dataset) -> dict[str, list[Any]]:
         """Return one row per graph and pattern that it has, strongest pattern first, by column."""
         rows = [
             {
                 "pattern": pattern.column.name,
-                "index": int(data.rows[place.graph]),
-                "name": data.names[place.graph],
-                "prediction": self.explanations[place.graph].prediction,
-                "share": float(f"{place.share:.6g}"),
-                "for": self.explanations[place.graph].sides[place.share <= 0],
-                "value": place.value,
+                "index": int(data.rows[number]),
+                "name": data.names[number],
+                "prediction": self.explanations[number].prediction,
+                "share": float(f"{share:.6g}"),
+                "for": self.explanations[number].sides[share <= 0],
+                "value": value,
                 "tree": str(pattern.column.tree),
                 **({} if data.smiles is None else {"smarts": pattern.smarts}),
             }
             for pattern in self.patterns
-            for place in pattern.occurrences
+            for number, share, value in pattern.occurrences
         ]
         if not rows:
             raise TwinWLError("there is no pattern to write: the model counts none, or --top is 0")
@@ -218,11 +218,14 @@ def explain_all(model: Any, data: Dataset, n_patterns: int) -> ExplainedGraphs: 
 
 def classes_named(explanation: Explanation, target: str | None) -> Explanation:
     """Name classes that are numbers after the target, ``p_np = 1``; other predictions are not changed."""
-    if target is None or explanation.against is None or isinstance(explanation.prediction, str):
+    if explanation.against is None:
         return explanation
-    labels = {name: getattr(explanation, name) for name in ("prediction", "against", "positive")}
-    named: Any = {name: f"{target} = {label}" for name, label in labels.items() if label is not None}
-    return replace(explanation, **named)
+    labels = ("prediction", "against", "positive")
+    return replace(explanation, **{name: _named(getattr(explanation, name), target) for name in labels})
+
+
+def _named(label: Any, target: str | None) -> Any:  # noqa: ANN401  (any class)
+    return label if target is None or label is None or isinstance(label, str) else f"{target} = {label}"
 
 
 def _side_and_mean(explanations: list[Explanation], places: list[Occurrence]) -> tuple[str, float]:
@@ -260,18 +263,16 @@ class ShownNode(NamedTuple):
 
 
 class ShownColumn(NamedTuple):
-    """A column with its share, and where it occurs in the graph."""
+    """A column, and where it occurs in the graph."""
 
-    name: str
-    share: float
+    column: ColumnShare
     strength: float
+    """Absolute share divided by the largest one."""
     words: str
-    tree: str
-    nodes: list[int]
-    """The nodes it counts."""
     around: list[int]
-    """The nodes that the first of them reaches: the neighbourhood to show."""
+    """The nodes that the root reaches: the neighbourhood to show."""
     root: int | None
+    """Of the nodes that the column counts, the one with the largest share."""
     frame: tuple[float, float, float, float]
     """View of the drawing that shows the neighbourhood: x, y, width, height."""
     environment: Environment | None
@@ -282,7 +283,7 @@ def drawing_of(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Dra
     """Lay out one graph, as a molecule if it is one; None if it is too large to be drawn."""
     if graph.n_nodes > LARGEST_DRAWN or not graph.n_nodes:
         return None
-    return on_one_canvas([draw(graph, molecule)])[0]
+    return draw(graph, molecule, SMALLEST)
 
 
 def nodes_shown(
@@ -329,20 +330,9 @@ def columns_shown(
             bonds, atoms = alphabet.edge_labels is not None, model.atoms_ or "skeleton"
             environment = environment_of(molecule, root, column.tree.depth, atoms, bonds=bonds)
         words = _words(column, "node" if molecule is None else "atom")
-        place = list(column.nodes), around, root, _frame(drawing, around), environment
-        tree = str(column.tree)
-        shown.append(ShownColumn(column.name, column.share, abs(column.share) / largest, words, tree, *place))
+        strength, frame = abs(column.share) / largest, _frame(drawing, around)
+        shown.append(ShownColumn(column, strength, words, around, root, frame, environment))
     return shown
-
-
-def signed(number: float) -> str:
-    """Format a share with its sign; the minus is as wide as the plus.
-
-    >>> signed(0.25), signed(-1.0), signed(0.0001)
-    ('+0.250', '−1.000', '0.000')
-    """
-    text = f"{number:+.3f}"
-    return "0.000" if float(text) == 0 else text.replace("-", "−")
 
 
 def percent(probability: float) -> str:
@@ -427,7 +417,7 @@ def explain_page(
         near, similarity = nearest
         plain = replace(explanation, graph=near.graphs, node_shares=np.zeros(near.graphs.n_nodes), columns=())
     return rendered(
-        _template("explain.html.jinja"),
+        "explain.html.jinja",
         _STYLES,
         "explain.js",
         **tile,
@@ -470,12 +460,6 @@ def _drawn(data: Dataset, model: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"eye": eye, "strongest": 100 * STRONGEST, **about}
 
 
-def _template(name: str) -> jinja2.Template:
-    environment = templates()
-    environment.filters["signed"] = signed
-    return environment.get_template(name)
-
-
 def _parts(explanation: Explanation) -> list[dict[str, object]]:
     """Return the terms of the decision as bars, each starting where the previous one ends."""
     shares = explanation.node_shares
@@ -484,67 +468,36 @@ def _parts(explanation: Explanation) -> list[dict[str, object]]:
         (f"Shares for {explanation.sides[0]}", float(shares[shares > 0].sum())),
         (f"Shares for {explanation.sides[1]}", float(shares[shares < 0].sum())),
     ]
-    starts = list(itertools.accumulate((step for _, step in steps), initial=0.0))
-    spans = [*itertools.pairwise(starts), (0.0, starts[-1])]
-    low, high = min(starts), max(starts)
-    scale = 100 / ((high - low) or 1.0)
+    ends = list(itertools.accumulate((step for _, step in steps), initial=0.0))
+    steps.append(("Decision", ends[-1]))
+    low, scale = min(ends), 100 / ((max(ends) - min(ends)) or 1.0)
     return [
         {
             "title": title,
             "value": value,
-            "left": (min(span) - low) * scale,
-            "width": (max(span) - min(span)) * scale,
+            "left": (min(start, end) - low) * scale,
+            "width": abs(value) * scale,
             "zero": -low * scale,
         }
-        for (title, value), span in zip([*steps, ("Decision", starts[-1])], spans)
+        for (title, value), start, end in zip(steps, [*ends[:-1], 0.0], [*ends[1:], ends[-1]])
     ]
 
 
-class Answers(NamedTuple):
-    """What else is known about the predictions, one value per graph; None where it is unknown."""
-
-    classes: Sequence[object] = ()
-    """The classes of the model; empty for a regressor."""
-    probabilities: Sequence[float] | None = None
-    """Probability of the predicted class."""
-    unseen: Float64 | None = None
-    """Share of node colours that occur in no training graph."""
-    truth: Sequence[object] | None = None
-    """The targets in the data; None in the list where one is missing."""
-    nearest: Sequence[str] | None = None
-    """The most similar training graph and its similarity, as text."""
-
-    @classmethod
-    def about(
-        cls,
-        model: Any,  # noqa: ANN401
-        data: Dataset,
-        explanations: Sequence[Explanation],
-        truth: Sequence[object] | None = None,
-        nearest: Sequence[str] | None = None,
-    ) -> Answers:
-        """Ask a model for its probabilities, and for colours that it does not know."""
-        probabilities = None
-        classes = getattr(model, "classes_", np.array([])).tolist()
-        if classes:
-            codes = [[str(name) for name in classes].index(str(one.prediction)) for one in explanations]
-            probabilities = model.predict_proba(data.graphs)[np.arange(len(data)), codes].tolist()
-        unseen = unseen_shares(model, data.graphs)
-        return cls(classes, probabilities, None if unseen is None else unseen.mean(axis=0), truth, nearest)
-
-    def named(self, target: str | None) -> Answers:
-        """Name classes that are numbers after the target, as `classes_named` does."""
-        if target is None or not self.classes or isinstance(self.classes[0], str):
-            return self
-        truth = self.truth and [None if label is None else f"{target} = {label}" for label in self.truth]
-        return self._replace(classes=[f"{target} = {label}" for label in self.classes], truth=truth)
+def probabilities_of(model: Any, graphs: GraphBatch, found: Sequence[Explanation]) -> list[float] | None:  # noqa: ANN401
+    """Return the probability of each predicted class; None if the model is a regressor."""
+    classes = [str(name) for name in getattr(model, "classes_", np.array([])).tolist()]
+    codes = [classes.index(str(one.prediction)) for one in found if classes]
+    return model.predict_proba(graphs)[np.arange(len(found)), codes].tolist() if classes else None
 
 
 def gallery_page(
     data: Dataset,
     found: ExplainedGraphs,
-    answers: Answers,
     model: Any = None,  # noqa: ANN401
+    *,
+    truth: Sequence[object] | None = None,
+    nearest: Nearest | None = None,
+    target: str | None = None,
     most: int = 60,
 ) -> str:
     """Return the page about all graphs of a data set as HTML: recurring patterns, and a gallery.
@@ -555,10 +508,14 @@ def gallery_page(
         The graphs, with names, and SMILES if they are molecules.
     found
         Their explanations.
-    answers
-        Classes, probabilities, shares of unseen colours and known targets.
     model
-        As for `explain_page`.
+        As for `explain_page`; without it the page shows no probabilities either.
+    truth
+        The targets in the data; None in the list where one is missing.
+    nearest
+        The most similar training graphs, if they are known.
+    target
+        What classes that are numbers are named after.
     most
         Number of graphs to draw, the first ones of the data set.
 
@@ -567,32 +524,47 @@ def gallery_page(
     >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]] * 5)
     >>> model = STwinSVC(n_iter=1, C=1.0).fit(graphs, ["ring", "chain"] * 5)
     >>> found = explain_all(model, Dataset("tiny", graphs), 2)
-    >>> page = gallery_page(Dataset("tiny", graphs), found, Answers(["chain", "ring"]))
+    >>> page = gallery_page(Dataset("tiny", graphs), found, model)
     >>> page.count('class="tile"')
     10
     """
-    sides = {explanation.sides for explanation in found.explanations}
-    noun = "graph" if data.smiles is None else "molecule"
+    noun, node = ("graph", "node") if data.smiles is None else ("molecule", "atom")
     n_graphs = counted(len(data), noun)
-    tiles = [
-        _gallery_tile(data, number, explanation, answers, model)
-        for number, explanation in enumerate(found.explanations[:most])
-    ]
-    known = [] if answers.truth is None or not answers.classes else answers.truth
+    truth = truth or [None] * len(data)
     right = [
-        str(t) == one.predicted for t, one in zip(known, found.explanations, strict=False) if t is not None
+        None if label is None or one.against is None else str(label) == one.predicted
+        for label, one in zip(truth, found.explanations)
     ]
+    n_known = len(right) - right.count(None)
+    probabilities = probabilities_of(model, data.graphs, found.explanations)
+    unseen = unseen_shares(model, data.graphs)
+    found = found.named(target)
+    tiles = []
+    for number, explanation in enumerate(found.explanations[:most]):
+        notes = [f"row {data.rows[number]}"] if data.smiles else []
+        if probabilities is not None:
+            notes.append(f"probability {percent(probabilities[number])}")
+        if truth[number] is not None:
+            known = truth[number] if explanation.against is None else _named(truth[number], target)
+            notes.append(f"in the data: {known}")
+        if unseen is not None:
+            notes.append(f"unseen {100 * unseen[:, number].mean():.0f} %")
+        if nearest is not None:
+            notes.append(nearest.text(number))
+        about = {"predicted": explanation.predicted, "right": right[number], "notes": " · ".join(notes)}
+        tiles.append({**_tile(data, number, explanation, model), **about})
+    sides = {explanation.sides for explanation in found.explanations}
     return rendered(
-        _template("gallery.html.jinja"),
+        "gallery.html.jinja",
         _STYLES,
         **_drawn(data, model),
         name=data.name,
         n_graphs=n_graphs,
         noun=noun,
-        node="node" if data.smiles is None else "atom",
-        numbers=not answers.classes,
+        node=node,
+        numbers=all(explanation.against is None for explanation in found.explanations),
         predictions=Counter(explanation.predicted for explanation in found.explanations).most_common(),
-        right=f"{sum(right):,} of {len(right):,} as in the data" if right else "",
+        right=f"{right.count(True):,} of {n_known:,} as in the data" if n_known else "",
         left_out=counted(len(data.errors), "row") if data.errors else "",
         one_scale=len(sides) == 1,
         sides=min(sides) if len(sides) == 1 else ("the class that is predicted", "another class"),
@@ -601,35 +573,17 @@ def gallery_page(
         any_unseen=any(
             node.unseen is not None for tile in tiles if tile["drawing"] for node in tile["nodes"]
         ),
-        cards=list(_cards(data, found, model)),
+        cards=list(_cards(data, found, model, n_graphs)),
         method=found.explanations[0].method if found.explanations else "",
     )
 
 
-def _gallery_tile(
+def _cards(
     data: Dataset,
-    number: int,
-    explanation: Explanation,
-    answers: Answers,
+    found: ExplainedGraphs,
     model: Any,  # noqa: ANN401
-) -> dict[str, Any]:
-    truth = None if answers.truth is None else answers.truth[number]
-    notes = [f"row {data.rows[number]}"] if data.smiles else []
-    if answers.probabilities is not None:
-        notes.append(f"probability {percent(answers.probabilities[number])}")
-    if truth is not None:
-        notes.append(f"in the data: {truth}")
-    if answers.unseen is not None:
-        notes.append(f"unseen {100 * answers.unseen[number]:.0f} %")
-    if answers.nearest is not None:
-        notes.append(answers.nearest[number])
-    right = None if truth is None or not answers.classes else str(truth) == explanation.predicted
-    about = {"predicted": explanation.predicted, "right": right, "notes": " · ".join(notes)}
-    return {**_tile(data, number, explanation, model), **about}
-
-
-def _cards(data: Dataset, found: ExplainedGraphs, model: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
-    n_graphs = counted(len(data), "graph" if data.smiles is None else "molecule")
+    n_graphs: str,
+) -> Iterator[dict[str, Any]]:
     largest = max([pattern.total for pattern in found.patterns], default=0.0) or 1.0
     for pattern in found.patterns:
         example = replace(found.explanations[pattern.example], columns=(pattern.column,))
@@ -640,5 +594,5 @@ def _cards(data: Dataset, found: ExplainedGraphs, model: Any) -> Iterator[dict[s
             "pattern": pattern,
             "strength": pattern.total / largest,
             "words": f"In {len(pattern.occurrences):,} of {n_graphs}, {pattern.total:#.3g} in total",
-            "column": columns_shown(example, tile["drawing"], molecule, model)[0],
+            "shown": columns_shown(example, tile["drawing"], molecule, model)[0],
         }

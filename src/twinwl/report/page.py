@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jinja2
 import numpy as np
@@ -23,7 +22,7 @@ from markupsafe import Markup
 
 from twinwl import __version__
 from twinwl.files.storage import written
-from twinwl.report.drawing import svg_of
+from twinwl.report.drawing import draw, paint
 from twinwl.terminal import counted
 
 if TYPE_CHECKING:
@@ -37,32 +36,40 @@ _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n
 _PICTURES |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 
 
-def templates(**options: Any) -> jinja2.Environment:  # noqa: ANN401  (as in Jinja)
+@cache
+def templates() -> jinja2.Environment:
     """Return the environment of the page templates."""
-    return jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, **options
+    found = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_unbroken,
     )
+    found.filters["signed"] = signed
+    return found
 
 
-def rendered(template: jinja2.Template, styles: Sequence[str], script: str = "", **values: object) -> str:
+def rendered(template: str, styles: Sequence[str], script: str = "", **values: object) -> str:
     """Fill in a template.
 
     Parameters
     ----------
-    template
-        From `templates`.
-    styles, script
-        Names of files next to the templates.
+    template, styles, script
+        Names of files of the folder ``templates``.
     values
         Further variables of the template.
     """
     code = _asset(script) if script else ""
-    page = template.render(
-        version=__version__,
-        style=Markup("\n".join(map(_asset, styles))),  # noqa: S704  (our own files)
-        script=Markup(code),  # noqa: S704  (our own file)
-        script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
-        **values,
+    page = (
+        templates()
+        .get_template(template)
+        .render(
+            version=__version__,
+            style=Markup("\n".join(map(_asset, styles))),  # noqa: S704  (our own files)
+            script=Markup(code),  # noqa: S704  (our own file)
+            script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
+            **values,
+        )
     )
     return page.translate(_PICTURES)
 
@@ -84,6 +91,21 @@ def _asset(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
+def _unbroken(value: object) -> object:
+    """Keep a per cent sign on the line of its figure; markup, which includes scripts, is not changed."""
+    return value.replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
+
+
+def signed(number: float) -> str:
+    """Format a share with its sign; the minus is as wide as the plus.
+
+    >>> signed(0.25), signed(-1.0), signed(0.0001)
+    ('+0.250', '−1.000', '0.000')
+    """
+    text = f"{number:+.3f}"
+    return "0.000" if float(text) == 0 else text.replace("-", "−")
+
+
 @dataclass(frozen=True)
 class PlainTable:
     """A table of text; the first column is a heading, the others are figures unless ``words`` names them."""
@@ -103,7 +125,7 @@ class Drawings:
     pictures: list[str]
     caption: str
     table: PlainTable | None = None
-    size: str = "small"
+    size: str = "medium"
 
 
 Block = str | list[str] | PlainTable | Drawings  # a paragraph, a bulleted list, …
@@ -144,29 +166,14 @@ class Page:
     kind: str = "results"
 
 
-_STYLES = ("theme.css", "report.css", "figures.css", "charts.css")
-
-
 def results_html(page: Page) -> str:
     """Return the page as HTML.
-
-    Parameters
-    ----------
-    page
-        Content of the page.
-
 
     >>> results_html(Page("Results", [], [], [], [])).startswith("<!DOCTYPE html>")
     True
     """
-    environment = templates(trim_blocks=True, lstrip_blocks=True, finalize=_unbroken)
-    environment.filters["drawn"] = Markup  # our own drawings
-    return rendered(environment.get_template("report.html.jinja"), _STYLES, page=page)
-
-
-def _unbroken(value: object) -> object:
-    """Keep a per cent sign on the line of its figure."""
-    return value.replace(" %", "\N{NO-BREAK SPACE}%") if isinstance(value, str) else value
+    styles = ("theme.css", "report.css", "figures.css", "charts.css")
+    return rendered("report.html.jinja", styles, page=page)
 
 
 def enumerated(parts: Sequence[str], word: str = "and") -> str:
@@ -189,70 +196,91 @@ def facts_of(graph: GraphBatch, *, molecule: bool = False) -> str:
     return f"{counted(graph.n_nodes, node)}, {counted(graph.n_edges, edge)}"
 
 
+def svg_of(
+    graph: GraphBatch,
+    molecule: str | None = None,
+    *,
+    title: str = "",
+    size: tuple[float, float] = (0, 0),
+    root: int | None = None,
+    slots: dict[object, int] | None = None,
+) -> Markup:
+    """Return one graph as an SVG element: nodes painted by label, the carbons of a molecule as corners.
+
+    Parameters
+    ----------
+    graph
+        A batch of one.
+    molecule
+        Its SMILES, to draw a structural formula.
+    title
+        Written above the drawing.
+    size
+        Smallest width and height of the drawing.
+    root
+        A node with a ring around it.
+    slots
+        Paint of each label, which grows; so that a label has one colour in several pictures.
+    """
+    drawing, slots = draw(graph, molecule, size), {} if slots is None else slots
+    discs = [
+        (*point, str(label) if graph.has_node_labels else "", paint(slots.setdefault(label, len(slots))))
+        for point, label in zip(drawing.points.tolist(), graph.labels_of_nodes())
+        if molecule is None or label != "C"
+    ]
+    return fragment("graph", drawing, discs, title, root)
+
+
+def fragment(name: str, *values: object) -> Markup:
+    """Return a piece of a page, filled in by the macro of this name."""
+    macro = getattr(templates().get_template("fragments.html.jinja").module, name)
+    return Markup(macro(*values))  # noqa: S704  (escaped there)
+
+
 _GRAPHS_DRAWN = 8
 _LARGEST_DRAWN = 120  # maximum number of nodes of a readable drawing
-_TILE = "margin:0;width:150px;text-align:center"
 
 
 def result_html(title: str = "", table: Sequence[Sequence[str]] = (), text: str = "") -> str:
     """Return a result as HTML: a title, a table whose first row is its header, and text."""
-    rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table]
-    head = f"<thead><tr>{rows[0].replace('td>', 'th>')}</tr></thead>" if rows else ""
-    body = "".join(f"<tr>{row}</tr>" for row in rows[1:])
-    lines = "".join(
-        f"<p>{part}</p>" for part in (f"<b>{escape(title)}</b>" * bool(title), escape(text)) if part
-    )
-    return f"<div>{f'<table>{head}<tbody>{body}</tbody></table>' if rows else ''}{lines}</div>"
+    return fragment("result", title, table, text)
 
 
 def batch_html(batch: GraphBatch) -> str:
     """Return a line of statistics and a grid of drawings: the first few graphs, painted by label."""
-    tiles = []
-    for number in range(min(len(batch), _GRAPHS_DRAWN)):
-        graph = batch[number]
-        picture = svg_of(graph) if 0 < graph.n_nodes <= _LARGEST_DRAWN else "<i>not drawn</i>"
-        caption = f'<figcaption style="font-size:smaller">{number}: {facts_of(graph)}</figcaption>'
-        tiles.append(f'<figure style="{_TILE}">{picture}{caption}</figure>')
-    if len(batch) > _GRAPHS_DRAWN:
-        left = counted(len(batch) - _GRAPHS_DRAWN, "more graph")
-        tiles.append(f'<div style="align-self:center">… and {left}</div>')
-    sizes = batch.nodes_per_graph
+    tiles = [
+        (svg_of(graph) if 0 < graph.n_nodes <= _LARGEST_DRAWN else None, facts_of(graph))
+        for graph in batch[:_GRAPHS_DRAWN]
+    ]
+    sizes, left = batch.nodes_per_graph, len(batch) - len(tiles)
     spread = ""
     if len(sizes):
         spread = f" with {sizes.min():,} to {sizes.max():,} nodes (median {np.median(sizes):,.0f})"
-    grid = f'<div style="display:flex;flex-wrap:wrap;gap:8px">{"".join(tiles)}</div>'
-    return f"<div><p><code>{escape(repr(batch))}</code>{spread}</p>{grid}</div>"
+    return fragment("batch", repr(batch), spread, tiles, left and counted(left, "more graph"))
 
 
 def explanation_html(explanation: Explanation) -> str:
     """Return the explanation as text, with a shaded drawing if the graph is small enough."""
-    words = f"<pre>{escape(str(explanation))}</pre>"
-    if not 0 < explanation.graph.n_nodes <= _LARGEST_DRAWN:
-        return f"<div>{words}</div>"
-    from matplotlib import rc_context  # noqa: PLC0415  (heavy)
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    picture = ""
+    if 0 < explanation.graph.n_nodes <= _LARGEST_DRAWN:
+        from twinwl.report.picture import explanation_svg  # noqa: PLC0415  (heavy)
 
-    figure, stream = Figure(figsize=(6, 4)), io.StringIO()
-    explanation.draw(figure.add_axes((0, 0, 1, 1)))
-    with rc_context({"svg.hashsalt": "twinwl"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    picture = stream.getvalue().partition("<svg")
-    return f"<div>{picture[1]}{picture[2]}<details><summary>as text</summary>{words}</details></div>"
+        picture = explanation_svg(explanation)
+    return fragment("explanation", str(explanation), picture)
 
 
 def tree_html(tree: RootedTree) -> str:
     """Return the tree of a column as text, with a drawing of its example, the root ringed, if it has one."""
     from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (a tree has already loaded it)
 
-    words, example = f"<pre>{escape(str(tree))}</pre>", tree.example
-    if example is None:
-        return f"<div>{words}</div>"
-    graph = GraphBatch.from_edges(
-        [list(example.edges)],
-        None if set(example.labels) == {None} else [list(example.labels)],
-        num_nodes=[len(example)],
-        edge_labels=None if example.edge_labels is None else [list(example.edge_labels)],
-        directed=example.directed,
-    )
-    picture = f'<div style="{_TILE}">{svg_of(graph, root=example.root)}</div>'
-    return f'<div style="display:flex;gap:16px">{words}{picture}</div>'
+    example, picture = tree.example, ""
+    if example is not None:
+        graph = GraphBatch.from_edges(
+            [list(example.edges)],
+            None if set(example.labels) == {None} else [list(example.labels)],
+            num_nodes=[len(example)],
+            edge_labels=None if example.edge_labels is None else [list(example.edge_labels)],
+            directed=example.directed,
+        )
+        picture = svg_of(graph, root=example.root)
+    return fragment("tree", str(tree), picture)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
@@ -17,7 +19,8 @@ from twinwl.arguments import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.files.storage import written
 from twinwl.report.drawing import AtomText, Drawing, draw, paint
-from twinwl.report.explain import drawing_of, headline, nodes_shown, signed
+from twinwl.report.explain import drawing_of, headline, nodes_shown
+from twinwl.report.page import signed
 
 if TYPE_CHECKING:
     from rdkit import Chem
@@ -80,22 +83,22 @@ def draw_explanation(
             f"{name or 'the graph'} has {explanation.graph.n_nodes:,} nodes, too many for a picture; "
             "its page (--html) lists their shares"
         )
-    figure = None
-    if not isinstance(target, Axes):
+    if isinstance(target, Axes):
+        axes = target
+    else:
         _check_ending(Path(target))
         width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
         scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
         figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
-    axes = target if isinstance(target, Axes) else figure.add_axes((0, 0, 1, 1))  # type: ignore[union-attr]
+        axes = figure.add_axes((0, 0, 1, 1))
     scale = _frame(axes, drawing, _HEAD, _FOOT, _SIDE)
     nodes = nodes_shown(explanation, drawing, atoms, model)
     largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
     shades = LinearSegmentedColormap.from_list("shares", [_AGAINST, _NOTHING, _FOR])
-    colours = [shades(Normalize(-largest, largest)(node.share)) for node in nodes]
-    if atoms is None:
-        _draw(axes, drawing, colours, [node.label.replace("–", "")[:5] for node in nodes], scale)
-    else:
-        _draw(axes, drawing, colours, [], scale, molecule=True)
+    colours = shades(Normalize(-largest, largest)([node.share for node in nodes]))
+    texts = [] if atoms is not None else [node.label.replace("–", "")[:5] for node in nodes]
+    _draw(axes, drawing, colours, texts, scale, molecule=atoms is not None)
+    if atoms is not None:
         for (x, y), node, colour in zip(drawing.points, nodes, colours):
             if node.text is not None and node.text.element:
                 axes.add_patch(Circle((x, y), 12, facecolor=colour, linewidth=0, zorder=3))
@@ -112,8 +115,17 @@ def draw_explanation(
     marked = f"; dashed: unseen {'node' if atoms is None else 'atom'}s" if unseen else ""
     _add_legend(axes, explanation, largest, shades, drawing, scale, f"share of the decision{marked}")
     axes.set_aspect("equal")  # the legend's colours have just loosened it
-    if figure is not None:
-        _save(figure, Path(target), dpi=200)  # type: ignore[arg-type]
+    if not isinstance(target, Axes):
+        _write(figure, Path(target), dpi=200)
+
+
+def explanation_svg(explanation: Explanation) -> Markup:
+    """Return the drawing of an explanation as an SVG element, for notebooks."""
+    figure, stream = Figure(figsize=(6, 4)), BytesIO()
+    draw_explanation(explanation, figure.add_axes((0, 0, 1, 1)))
+    _save(figure, stream, ".svg", dpi=72)
+    picture = stream.getvalue().decode()
+    return Markup(picture[picture.index("<svg") :])  # noqa: S704  (matplotlib escapes texts)
 
 
 def example_graphs(data: Dataset, n_graphs: int = 2) -> list[int]:
@@ -174,7 +186,7 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
         colours = [paint(int(code)).fill for code in graph.node_labels]
         _draw(axes, drawing, colours, [str(label)[:3] for label in labels], _frame(axes, drawing))
         axes.set_title(title_of(data, number), fontsize=10)
-    _save(figure, Path(path), dpi=150)
+    _write(figure, Path(path), dpi=150)
 
 
 def _usual(sizes: Int64, among: Int64) -> int:
@@ -188,10 +200,14 @@ def _check_ending(path: Path) -> None:
         raise TwinWLError(f"{path.name!r}: the name must end in .png, .svg or .pdf")
 
 
-def _save(figure: Figure, path: Path, dpi: int) -> None:
+def _write(figure: Figure, path: Path, dpi: int) -> None:
+    with written(path) as stream:
+        _save(figure, stream, path.suffix.lower(), dpi)
+
+
+def _save(figure: Figure, stream: IO[bytes], ending: str, dpi: int) -> None:
     """Write a figure without dates and random names, so that the same call gives the same bytes."""
-    ending = path.suffix.lower()
-    with written(path) as stream, rc_context({"svg.hashsalt": "twinwl"}):
+    with rc_context({"svg.hashsalt": "twinwl"}):
         figure.savefig(stream, format=ending[1:], dpi=dpi, metadata=_UNDATED[ending])
 
 

@@ -64,9 +64,8 @@ def test_edge_labels_are_written_unless_there_are_too_many():
 
 
 def test_both_drawings_share_one_canvas():
-    small, large = on_one_canvas(
-        [draw(GraphBatch.from_edges([[(i, i + 1) for i in range(n)]])) for n in (1, 20)]
-    )
+    paths = [GraphBatch.from_edges([[(i, i + 1) for i in range(n)]]) for n in (1, 20)]
+    small, large = on_one_canvas(paths, [None, None])
     assert (small.width, small.height) == (large.width, large.height)
     for drawing in (small, large):
         assert (drawing.points > RADIUS).all()

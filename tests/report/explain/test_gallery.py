@@ -7,9 +7,10 @@ import pytest
 
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
+from twinwl.evaluation.predictions import unseen_shares
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.svc import STwinSVC, STwinSVR
-from twinwl.report.explain import Answers, explain_all, explain_page, explained, gallery_page
+from twinwl.report.explain import explain_all, explain_page, explained, gallery_page
 
 ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
 NEW = ["CCCO", "CCCC", "CCN"]
@@ -22,18 +23,18 @@ def model():
     return STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
 
 
-def page_of(model, data, truth=None, nearest=None, known=None, **more):
-    found = explain_all(model, data, 4)
-    answers = Answers(model.classes_.tolist(), [0.9] * len(data), np.full(len(data), 0.25), truth, nearest)
-    return gallery_page(data, found, answers, known, **more)
+def page_of(model, data, **more):
+    return gallery_page(data, explain_all(model, data, 4), model, **more)
 
 
 def test_every_molecule_has_a_tile_with_its_answer(model):
-    page = page_of(model, load_dataset(NEW, kind="smiles"), known=model)
+    data = load_dataset(NEW, kind="smiles")
+    page = page_of(model, data)
     assert page.count('class="tile"') == 3
     assert "Predicted <strong>alcohol</strong>" in page
-    for row in range(3):
-        assert f"row {row} · probability 90 % · unseen 25 %" in page
+    found = re.findall(r"row (\d) · probability (?:over )?\d+\s% · unseen (\d+)\s%", page)
+    unseen = 100 * unseen_shares(model, data.graphs).mean(axis=0)
+    assert found == [(f"{row}", f"{share:.0f}") for row, share in enumerate(unseen)]
     assert page.count('class="mini"') == 4
     assert " node" not in page.partition("</style>")[2]
 
@@ -78,18 +79,18 @@ def test_patterns_for_the_blue_class_are_negative(model):
 
 
 def test_unseen_atoms_have_a_dashed_outline_and_a_legend(model):
-    page = page_of(model, load_dataset(["CCN"], kind="smiles"), known=model)
+    page = page_of(model, load_dataset(["CCN"], kind="smiles"))
     assert "2 N, share 0.000, unseen from round 0 on" in page
     assert "1 C, share" in page
     assert "Dashed outline" in page
-    known = page_of(model, load_dataset(["CCO"], kind="smiles"), known=model)
+    known = page_of(model, load_dataset(["CCO"], kind="smiles"))
     assert "Dashed outline" not in known
 
 
 def test_it_says_that_the_model_does_not_see_bonds(model):
     data = load_dataset(["C=CO"], kind="smiles")
     words = "Bond orders are drawn for the eye; this model does not see them."
-    assert words in page_of(model, data, known=model)
+    assert words in page_of(model, data)
 
 
 def test_a_large_graph_is_listed_without_a_picture(model):
@@ -105,7 +106,7 @@ def test_a_regressors_page_speaks_of_numbers():
     graphs = GraphBatch.from_smiles(ALCOHOLS + ALKANES)
     regressor = STwinSVR(n_iter=1, C=1.0).fit(graphs, np.arange(8.0))
     data = load_dataset(NEW, kind="smiles")
-    page = gallery_page(data, explain_all(regressor, data, 2), Answers())
+    page = gallery_page(data, explain_all(regressor, data, 2), regressor)
     assert "The model predicts a number for each molecule" in page
     assert "for a higher number" in page
 

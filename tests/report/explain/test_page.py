@@ -38,7 +38,7 @@ def page(model, propanol):
 
 def test_the_page_says_what_was_predicted(page):
     assert '<h1>Predicted class: <span class="for">alcohol</span></h1>' in page
-    assert "probability is 87 %" in page
+    assert "probability is 87\N{NO-BREAK SPACE}%" in page
     assert "model predicts alcohol rather than alkane" in page
     assert "<title>Predicted alcohol · smiles:CCCO</title>" in page
 

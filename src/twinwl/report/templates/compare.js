@@ -37,7 +37,7 @@
     let frontier = [root];
     for (let step = 0; step < h && frontier.length; step++) {
       const next = [];
-      for (const v of frontier) for (const u of data.graphs[graph].neighbours[v]) if (!seen.has(u)) { seen.add(u); next.push(u); }
+      for (const v of frontier) for (const [u, , there] of data.graphs[graph].around[v]) if (there && !seen.has(u)) { seen.add(u); next.push(u); }
       frontier = next;
     }
     return seen;
