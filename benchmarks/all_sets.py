@@ -108,7 +108,7 @@ def picture() -> str:
     """Return the differences of the Twins to 1-WL under the same classifier on every set, as SVG."""
     found = twins_against_wl(_results(), SETS, PAIRS, least=N_FOLDS)
     by_set = [each for name in SETS for each in found if each.dataset == name]
-    return as_svg(difference_charts(by_set, together=True))
+    return as_svg(difference_charts(by_set))
 
 
 def _text(cell: ResultCell | None) -> str:

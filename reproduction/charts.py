@@ -35,7 +35,6 @@ _STYLE = {
     "figure.constrained_layout.use": True,
 }
 TWIN, WL, OTHER, PAPER = "#1d6fb8", "#c2571a", "#8b909b", "#cc2222"
-_COLOURS = {"stwin-svc": "#77a", "stwin": TWIN, "ntwin": "#1b8a5a"}  # where several classifiers share a chart
 _LARGE = 12.0  # points; on one axis with such a difference the others would all lie on zero
 
 
@@ -136,48 +135,37 @@ def growth_charts(measured: Mapping[str, Sequence[Mapping[str, float]]]) -> Figu
     return figure
 
 
-def difference_charts(found: Sequence[TwinAgainstWL], *, together: bool = False) -> Figure:
+def difference_charts(found: Sequence[TwinAgainstWL]) -> Figure:
     """Draw mean differences and their 95 % intervals by data set; small ones on an enlarged axis below.
 
-    Each pair of methods has a column of its own, on the same axes; ``together`` draws all into one column.
+    Each pair of methods has a column of its own, on the same axes.
     """
-    pairs = [None] if together else list(dict.fromkeys((each.twin, each.wl) for each in found))
+    pairs = list(dict.fromkeys((each.twin, each.wl) for each in found))
     is_large = [abs(each.points) > _LARGE for each in found]
     sizes = sorted(set(is_large), reverse=True)
     rows = max(len(found) / len(pairs), len(sizes))
-    figure, axes = new_figure(7 if together else 3.6 * len(pairs), 1.6 + 0.3 * rows, len(sizes), len(pairs))
+    figure, axes = new_figure(3.6 * len(pairs), 1.6 + 0.3 * rows, len(sizes), len(pairs))
     for place, axis in enumerate(axes):
-        large, pair = sizes[place // len(pairs)], pairs[place % len(pairs)]
-        shared = [each for each, one in zip(found, is_large) if one == large]
-        shown = [each for each in shared if pair in {None, (each.twin, each.wl)}]
+        pair = pairs[place % len(pairs)]
+        shared = [each for each, large in zip(found, is_large) if large == sizes[place // len(pairs)]]
         ends = [each.points + side * each.half_width for each in shared for side in (-1, 1)]
         room = 0.1 * (max(*ends, 0) - min(*ends, 0))
         axis.set_xlim(min(*ends, 0) - room, max(*ends, 0) + 3 * room)
         if place < len(pairs):
-            names = " minus\n".join(TITLES[name] for name in pair or ())
-            axis.set_title(names or "Twin minus 1-WL under the same classifier")
+            axis.set_title(" minus\n".join(TITLES[name] for name in pair))
         axis.set_xlabel("points of accuracy, fair" if place < len(pairs) else "the others, enlarged")
-        _draw_differences(axis, shown, together=together)
+        _draw_differences(axis, [each for each in shared if (each.twin, each.wl) == pair])
     return figure
 
 
-def _draw_differences(axis: Axes, shown: Iterable[TwinAgainstWL], *, together: bool) -> None:
+def _draw_differences(axis: Axes, shown: Sequence[TwinAgainstWL]) -> None:
     axis.axvline(0, color="black", linewidth=0.8)
-    labels: list[str] = []
     for y, each in enumerate(shown):
-        labels.append("" if each.dataset in labels else each.dataset)
-        colour = _COLOURS[each.twin] if together else TWIN
-        fill = colour if each.comparison.significant else "white"
-        new = each.comparison.names[0] not in axis.get_legend_handles_labels()[1]
-        label = each.comparison.names[0] if together and new else None
-        axis.errorbar(
-            each.points, y, xerr=each.half_width, fmt="o", color=colour, markerfacecolor=fill, label=label
-        )
-        axis.text(axis.get_xlim()[1], y, signed(each.points), ha="right", va="center", color=colour)
-    axis.set_yticks(range(len(labels)), labels)
-    axis.set_ylim(len(labels) - 0.5, -0.5)
-    if together:
-        axis.legend(loc="lower right")
+        fill = TWIN if each.comparison.significant else "white"
+        axis.errorbar(each.points, y, xerr=each.half_width, fmt="o", color=TWIN, markerfacecolor=fill)
+        axis.text(axis.get_xlim()[1], y, signed(each.points), ha="right", va="center", color=TWIN)
+    axis.set_yticks(range(len(shown)), [each.dataset for each in shown])
+    axis.set_ylim(len(shown) - 0.5, -0.5)
 
 
 _PAINTS = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#bbcc33")

@@ -84,8 +84,3 @@ def test_a_large_difference_has_an_axis_of_its_own():
 def test_charts_side_by_side_have_the_same_axes():
     figure = difference_charts([against("MUTAG", 0.5), against("MUTAG", 2.5, "stwin-joint")])
     assert len({axis.get_xlim() for axis in figure.axes}) == 1
-
-
-def test_several_classifiers_stand_below_one_name_of_the_set():
-    found = [against(name, 0.5, twin) for name in ("MUTAG", "NCI1") for twin in ("stwin-svc", "stwin")]
-    assert texts(difference_charts(found, together=True)).count("MUTAG") == 1

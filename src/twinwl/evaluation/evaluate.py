@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -396,37 +395,12 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
     began = time.perf_counter()
     estimator = unit.build()
     inputs = inputs_of(estimator, data.graphs)
-    if (
-        inputs is not None and "edge_labels" not in inputs
-    ):  # otherwise each fit would warn that it ignores them
+    if inputs is not None and "edge_labels" not in inputs:
+        # Each fit would warn that it ignores them.
         data = replace(data, graphs=data.graphs.without_edge_labels())
     fold, graphs, y = unit.fold, data.graphs, data.targets
-    validation_score: float | None = None
-    curves: dict[str, list[float]] = {}
-    epochs, best_epoch = 0, -1
-    if _has_epochs(estimator):
-        estimator.fit(
-            graphs[fold.train],
-            _targets(estimator, data, fold.train),
-            validation_data=(graphs[fold.validation], y[fold.validation]),
-            monitor_data=(graphs[fold.test], y[fold.test]),
-        )
-        history = estimator.history_
-        curves = {"validation_loss": history.validation_loss}
-        if request.task == "classification" and not data.tasks:  # several tasks have no curves of accuracy
-            accuracy = {"validation": history.validation_accuracy, "test": history.monitor_accuracy}
-            curves = {**accuracy, **curves}
-        if request.scoring == "accuracy" and not data.tasks:
-            validation_score = history.best_validation_accuracy
-        elif request.choose:
-            validation_score = _judged(estimator, unit, data, request)
-        epochs, best_epoch = history.n_epochs, history.best_epoch
-    else:
-        if request.choose:
-            without = unit.build()
-            _fit(without, data, fold.train)
-            validation_score = _judged(without, unit, data, request)
-        _fit(estimator, data, fold.training_part)
+    train = _train_by_epochs if _has_epochs(estimator) else _train_at_once
+    trained = train(estimator, unit, data, request)
     metrics = [
         name
         for name in request.metrics
@@ -441,16 +415,12 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
         scores |= {headline + WITHOUT_COPIES: kept[headline]} if headline in kept else {}
     row: Row = {
         **unit.key,
+        **trained,
         "scores": scores,
         "metrics": metrics,
-        "validation_score": validation_score,
-        "curves": curves,
-        "epochs": epochs,
-        "best_epoch": best_epoch,
         "n_test": len(fold.test),
         "n_leaked": int(leaked.sum()),
         "seconds": round(time.perf_counter() - began, 3),
-        "peak_memory": _peak_memory(),
         "versions": versions(),
         "task": request.task,
         "scoring": request.scoring,
@@ -460,6 +430,39 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
     if inputs is not None:
         row["inputs"] = inputs
     return {**row, "tasks": list(data.tasks)} if data.tasks else row
+
+
+def _train_by_epochs(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> Row:
+    """Fit; the hold-out chooses the epoch. Return what is recorded of the training."""
+    fold, graphs, y = unit.fold, data.graphs, data.targets
+    estimator.fit(
+        graphs[fold.train],
+        _targets(estimator, data, fold.train),
+        validation_data=(graphs[fold.validation], y[fold.validation]),
+        monitor_data=(graphs[fold.test], y[fold.test]),
+    )
+    history = estimator.history_
+    curves: dict[str, list[float]] = {"validation_loss": history.validation_loss}
+    if request.task == "classification" and not data.tasks:  # several tasks have no curves of accuracy
+        curves |= {"validation": history.validation_accuracy, "test": history.monitor_accuracy}
+    score: float | None = None
+    if request.scoring == "accuracy" and not data.tasks:
+        score = history.best_validation_accuracy
+    elif request.choose:
+        score = _judged(estimator, unit, data, request)
+    epochs, best = history.n_epochs, history.best_epoch
+    return {"validation_score": score, "curves": curves, "epochs": epochs, "best_epoch": best}
+
+
+def _train_at_once(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> Row:
+    """Fit on all that may be learnt from; to choose among configurations, also without the hold-out."""
+    score: float | None = None
+    if request.choose:
+        without = unit.build()
+        _fit(without, data, unit.fold.train)
+        score = _judged(without, unit, data, request)
+    _fit(estimator, data, unit.fold.training_part)
+    return {"validation_score": score, "curves": {}, "epochs": 0, "best_epoch": -1}
 
 
 def leaked_test_graphs(copies: Int64, fold: Fold) -> Bool:
@@ -533,13 +536,3 @@ def _targets(estimator: BaseEstimator, data: Dataset, part: Int64) -> object:
     """Return the targets of some graphs; several ones by name if the estimator knows names, for messages."""
     y = data.targets[part]
     return dict(zip(data.tasks, y.T)) if data.tasks and isinstance(estimator, TaskEstimator) else y
-
-
-def _peak_memory() -> int:
-    """Return the peak resident memory of this process so far, in bytes; 0 if it is unknown."""
-    try:
-        import resource  # noqa: PLC0415  (POSIX only)
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -260,7 +260,7 @@ def method(name: str, **options: Any) -> Callable[[EstimatorClass], EstimatorCla
 
     def add(estimator_class: EstimatorClass) -> EstimatorClass:
         home = f"{estimator_class.__module__}:{estimator_class.__qualname__}"
-        # In hand, not by path: a class of a notebook or a script cannot be imported by other processes.
+        # As an object, not by path: other processes cannot import a class of a notebook or a script.
         register(name, home, estimator=estimator_class(), **options)
         return estimator_class
 
@@ -345,11 +345,11 @@ def resolve(method: object) -> Method:
             raise TwinWLError(
                 f"method is {shown(name)}: {nearest(name, METHODS)}. An import path is written 'module:Class'"
             )
-        return _in_hand(_new(imported(name), name), name)
+        return _from_estimator(_new(imported(name), name), name)
     if isinstance(method, type):
         home = f"{method.__module__}:{method.__qualname__}"
-        return _in_hand(_new(method, home), home)
-    return _in_hand(method, f"{type(method).__module__}:{type(method).__qualname__}")
+        return _from_estimator(_new(method, home), home)
+    return _from_estimator(method, f"{type(method).__module__}:{type(method).__qualname__}")
 
 
 def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
@@ -361,7 +361,7 @@ def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
         ) from error
 
 
-def _in_hand(estimator: Any, home: str) -> Method:  # noqa: ANN401
+def _from_estimator(estimator: Any, home: str) -> Method:  # noqa: ANN401
     """Return a method for an estimator object, named by its class and a digest of its parameters."""
     if not all(hasattr(estimator, name) for name in ("get_params", "fit", "predict")):
         raise TwinWLError(

@@ -86,7 +86,6 @@ class Row(TypedDict, total=False):
     n_test: int
     n_leaked: int
     seconds: float
-    peak_memory: int
     versions: dict[str, str]
     task: str
     scoring: str

@@ -230,10 +230,11 @@ def split_groups(groups: Int64, validation: float = 0.1, test: float = 0.1, seed
         )
     n = len(groups)
     first, sizes = np.unique(groups, return_index=True, return_counts=True)[1:]
-    if seed is None:  # as MoleculeNet and OGB: a bound counts all molecules up to and with its part
+    # A scaffold goes into the first part, in the order of `parts`, whose bound it keeps.
+    if seed is None:  # as MoleculeNet and OGB: the bound is on this part and all before it together
         order, parts = np.lexsort((first, sizes))[::-1], (0, 1, 2)
         bounds = (n - n * (validation + test), n - n * test, np.inf)
-    else:
+    else:  # the bound is on the part alone
         order, parts = np.random.default_rng(seed).permutation(len(sizes)), (1, 2, 0)
         bounds = (np.inf, n * validation, n * test)
     part_of_scaffold, filled = np.zeros(len(sizes), np.int64), np.zeros(3)
@@ -414,14 +415,14 @@ def _read_json(path: Path, name: str) -> object:
         content = read_bytes(path)
     else:
         with ArchiveMembers(path) as members:
-            of_set: dict[str, str] = {}
+            member_of_set: dict[str, str] = {}
             for member in members.names:  # sorted, so the files for nodes without features come first
                 if member.endswith(_PUBLISHED):
-                    of_set.setdefault(member.rpartition("/")[2].removesuffix(_PUBLISHED), member)
-            wanted = name if name in of_set else _OTHER_NAMES.get(name, name)
-            if wanted not in of_set:
-                raise TwinWLError(f"{path}: no splits for {name!r}; {nearest(name, of_set)}")
-            where, content = f"{path}: {of_set[wanted]}", members.read(of_set[wanted])
+                    member_of_set.setdefault(member.rpartition("/")[2].removesuffix(_PUBLISHED), member)
+            wanted = name if name in member_of_set else _OTHER_NAMES.get(name, name)
+            if wanted not in member_of_set:
+                raise TwinWLError(f"{path}: no splits for {name!r}; {nearest(name, member_of_set)}")
+            where, content = f"{path}: {member_of_set[wanted]}", members.read(member_of_set[wanted])
     text = decode(content, where)
     try:
         return json.loads(text)
