@@ -102,10 +102,10 @@ def main() -> None:
         lifted = estimator._fit_examples(graphs)  # noqa: SLF001
         columns = estimator.inputs_.columns(graphs)
         with seeded(0):
-            network = estimator._build_module(2).network  # noqa: SLF001
+            network = estimator._build_module(2)  # noqa: SLF001
         ways = [
             Way(copy.deepcopy(network), run, Kept(kind(graphs, columns, *more))),
-            Way(network, lambda network, part: network(part), lifted),
+            Way(network, lambda network, part: network.logits(*part), lifted),
         ]
         steps = alternating([partial(train, way, batches) for way in ways])
         evaluations = alternating([partial(evaluate, way, held) for way in ways])

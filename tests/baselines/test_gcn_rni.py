@@ -16,7 +16,7 @@ def network(batch):
     estimator = row("gcn-rni")
     examples = estimator._fit_examples(batch)
     with seeded(1):
-        module = estimator._build_module(2).double().eval().network
+        module = estimator._build_module(2).double().eval()
     return (
         module,
         lambda graphs: in_double(estimator._examples(graphs).part(np.arange(len(graphs)))),
@@ -50,9 +50,9 @@ def test_in_training_every_run_draws_anew_and_prediction_does_not():
     module, inputs, _ = network(batch)
     part = inputs(batch)
     with torch.no_grad():
-        assert torch.equal(module(part), module(part))
+        assert torch.equal(module.logits(*part), module.logits(*part))
         module.train()
-        assert not torch.equal(module(part), module(part))
+        assert not torch.equal(module.logits(*part), module.logits(*part))
 
 
 def test_a_prediction_does_not_depend_on_the_graphs_beside_it():
@@ -60,8 +60,11 @@ def test_a_prediction_does_not_depend_on_the_graphs_beside_it():
     module, inputs, _ = network(batch)
     longer = GraphBatch.from_edges([[(node, node + 1) for node in range(11)]], node_labels=[[1] * 12])
     with torch.no_grad():
-        alone, beside = module(inputs(batch[0])), module(inputs(GraphBatch.from_edges([[]], num_nodes=[0])))
-        together = module(inputs(concatenate([longer, batch[0]])))
+        alone, beside = (
+            module.logits(*inputs(batch[0])),
+            module.logits(*inputs(GraphBatch.from_edges([[]], num_nodes=[0]))),
+        )
+        together = module.logits(*inputs(concatenate([longer, batch[0]])))
     assert beside.shape == (1, 2)
     torch.testing.assert_close(together[1], alone[0], rtol=0, atol=1e-12)
 

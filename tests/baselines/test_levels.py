@@ -109,7 +109,7 @@ def both_ways(name, batch):
     columns = estimator.inputs_.columns(estimator._described(batch))
     with seeded(3):
         module = estimator._build_module(2).double()
-    plainly = Plain(copy.deepcopy(module.network), forward)
+    plainly = Plain(copy.deepcopy(module), forward)
     return (module, Double(lifted)), (plainly, Double(plain_examples(estimator, batch, columns)))
 
 
@@ -129,12 +129,10 @@ def test_outputs_gradients_and_running_statistics_are_those_of_all_items(name, f
                 outputs.append(network(examples.take(rows)))
             (outputs[-1] * torch.linspace(-1, 1, 2)).square().sum().backward()
         torch.testing.assert_close(*outputs, **CLOSE)
-    for (weight, mine), theirs in zip(
-        module.network.named_parameters(), plainly.network.parameters(), strict=True
-    ):
+    for (weight, mine), theirs in zip(module.named_parameters(), plainly.network.parameters(), strict=True):
         torch.testing.assert_close(mine.grad, theirs.grad, **CLOSE, msg=lambda text: f"{weight}: {text}")  # noqa: B023
     theirs = dict(plainly.network.named_buffers())
-    for buffer, value in module.network.named_buffers():
+    for buffer, value in module.named_buffers():
         if "running" in buffer:
             torch.testing.assert_close(value, theirs[buffer], **CLOSE)
     module.eval()

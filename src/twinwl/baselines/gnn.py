@@ -260,9 +260,13 @@ class RowNetwork(nn.Module):
 
     head: nn.Module
 
-    def forward(self, graphs: LevelInput) -> Tensor:
-        """Return logits, shape (n_graphs, n_classes)."""
-        logits: Tensor = self.head(self.pooled(*graphs))
+    def forward(self, parts: tuple[LevelInput, ...]) -> Tensor:
+        """Return logits of the graphs of all parts, shape (n_graphs, n_classes)."""
+        return torch.cat([self.logits(*part) for part in parts])
+
+    def logits(self, x: Tensor, levels: BatchLevels) -> Tensor:
+        """Return logits of the graphs of one part."""
+        logits: Tensor = self.head(self.pooled(x, levels))
         return logits
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
@@ -279,18 +283,6 @@ def readout_head(model: GNNClassifier, n_inputs: int, n_classes: int) -> nn.Modu
         nn.Dropout(model.dropout),
         nn.Linear(model.hidden, n_classes),
     )
-
-
-class PartwiseNetwork(nn.Module):
-    """Run a network on each part and join the logits."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, parts: tuple[LevelInput, ...]) -> Tensor:
-        """Return logits, shape (n_graphs, n_classes)."""
-        return torch.cat([self.network(part) for part in parts])
 
 
 # ---------------------------------------------------------------------- the estimator
@@ -368,7 +360,8 @@ class GNNClassifier(NeuralGraphClassifier):
         return self._level_examples(batch, self.inputs_.columns(self._described(batch)))
 
     def _build_module(self, n_classes: int) -> nn.Module:
-        return PartwiseNetwork(self._network(self, self.inputs_.n_features, n_classes))
+        module: nn.Module = self._network(self, self.inputs_.n_features, n_classes)
+        return module
 
 
 # ---------------------------------------------------------------------- GIN
@@ -865,9 +858,9 @@ class GCNRNINetwork(RowNetwork):
         draws = torch.from_numpy(noise)[place].unbind(dim=1)
         return torch.stack([self.of_draw(x, levels, draw) for draw in draws])
 
-    def forward(self, graphs: LevelInput) -> Tensor:
+    def logits(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return logits, averaged over draws except in training."""
-        logits = super().forward(graphs)
+        logits = super().logits(x, levels)
         return logits if self.training else logits.mean(dim=0)
 
     def of_draw(self, x: Tensor, levels: BatchLevels, noise: Tensor) -> Tensor:

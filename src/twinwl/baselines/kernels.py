@@ -41,7 +41,6 @@ from twinwl.models.svm import (
     INNER_FOLDS,
     PENALTIES,
     Choice,
-    SupportVectors,
     inner_folds,
     kernel_svm,
     select_svms,
@@ -107,15 +106,9 @@ class KernelSVC(GraphClassifier):
 
     C: float | Sequence[float]
     inner_folds: int
-    class_weight: object
-    random_state: RandomState
 
     _fitted_attribute = "heads_"
     _learns_tasks = False
-
-    C_: float
-    inner_score_: float
-    support_vectors_: SupportVectors
 
     kernel_name = "graph kernel"
 

@@ -30,14 +30,7 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import (
-    Constraints,
-    GraphClassifier,
-    GraphRegressor,
-    TaskEstimator,
-    old_names,
-    seeds,
-)
+from twinwl.models.base import Constraints, GraphClassifier, GraphRegressor, TaskEstimator, old_names, seeds
 from twinwl.models.calibration import (
     ClassHead,
     NumberHead,
@@ -141,29 +134,24 @@ def check_same_shape(earlier: dict[str, object], now: dict[str, object], free: C
             )
 
 
-def check_same_targets(earlier: NeuralGraphEstimator, targets: TargetTable) -> None:
-    """Refuse to go on with other classes or tasks."""
+def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.Module:
+    """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
     old: list[Any] = [getattr(head, "classes", None) for head in earlier.heads_]
     new: list[Any] = [getattr(head, "classes", None) for head in targets.heads]
-    same = earlier.tasks_ == targets.names and all(np.array_equal(*pair) for pair in zip(old, new))
-    if not same:
+    if earlier.tasks_ != targets.names or not all(map(np.array_equal, old, new)):
         tasks = "" if earlier.tasks_ is None else f"tasks {earlier.tasks_} with "
         raise TwinWLError(
             f"warm_start: y has other classes or tasks than before, {tasks}classes {earlier._per_task(old)}; "
             "give the same, or set warm_start=False"
         )
-
-
-def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.Module:
-    """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
     module: Any = copy.deepcopy(earlier.module_)
     last = module.second
     with torch.no_grad():
-        for row, (old, new) in enumerate(zip(earlier.heads_, targets.heads)):
-            if isinstance(new, NumberHead):
-                last.weight[row] *= old.scale / new.scale
-                last.bias[row] *= old.scale / new.scale
-                last.bias[row] += (old.mean - new.mean) / new.scale
+        for row, (before, now) in enumerate(zip(earlier.heads_, targets.heads)):
+            if isinstance(now, NumberHead):
+                last.weight[row] *= before.scale / now.scale
+                last.bias[row] *= before.scale / now.scale
+                last.bias[row] += (before.mean - now.mean) / now.scale
     return module
 
 
@@ -309,14 +297,11 @@ class NeuralGraphEstimator(TaskEstimator):
             Only scored: ``history_.monitor_accuracy``. A class that is not in ``y`` counts as an error.
         """
         batch = self._graphs_to_fit(X)
-        going_on = self.warm_start and hasattr(self, self._fitted_attribute)
-        if going_on:
-            free = {*NeuralGraphEstimator._constraints, "class_weight"} - {"dropout"}
-            check_same_shape(self._fitted_with, self.get_params(deep=False), free)
         targets = self._read_targets(y, len(batch), sample_weight, groups)
         start = None
-        if going_on:
-            check_same_targets(self, targets)
+        if self.warm_start and hasattr(self, self._fitted_attribute):
+            free = {*NeuralGraphEstimator._constraints, "class_weight"} - {"dropout"}
+            check_same_shape(self._fitted_with, self.get_params(deep=False), free)
             start = network_of(self, targets)
         self._begin(targets)
         batch = targets.counted(batch)

@@ -239,11 +239,6 @@ class FittedInputs(NodeInputs):
         histograms = SubtreeHistograms.fitted(plain, layers, edge_labels=edge_labels, min_df=min_df)
         return replace(inputs, histograms=histograms)
 
-    @property
-    def n_histogram_columns(self) -> int:
-        """Width of the histograms; 0 without them."""
-        return 0 if self.histograms is None else self.histograms.n_columns
-
     def rows(
         self,
         batch: GraphBatch,

@@ -67,14 +67,7 @@ from twinwl.neural.quotient import (
 )
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
 from twinwl.neural.sparse import SparseExamples
-from twinwl.neural.training import (
-    Examples,
-    moved,
-    own_device,
-    rows_at_once,
-    seeded,
-    single_threaded,
-)
+from twinwl.neural.training import Examples, moved, own_device, rows_at_once, seeded, single_threaded
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 _MANY_GRAPHS = 1000
@@ -419,20 +412,18 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             readout_width=readout_width,
             **self._sizes(),
         )
+        histograms, input_dropout = self.inputs_.histograms, self.input_dropout
+        if input_dropout == "auto":
+            input_dropout = 0.5 if self.inputs_.n_graphs >= _MANY_GRAPHS else 0.0
         return NTwinNetwork(
             encoder,
             n_outputs,
-            n_histogram_columns=self.inputs_.n_histogram_columns,
+            n_histogram_columns=0 if histograms is None else histograms.n_columns,
             hidden=self.hidden,
             dropout=self.dropout,
-            input_dropout=self._input_dropout(),
+            input_dropout=float(input_dropout),
             normalize=self.normalize,
         )
-
-    def _input_dropout(self) -> float:
-        if isinstance(self.input_dropout, str):
-            return 0.5 if self.inputs_.n_graphs >= _MANY_GRAPHS else 0.0
-        return float(self.input_dropout)
 
     def _to_state(self) -> dict[str, object]:
         hops = list(self.hops_)

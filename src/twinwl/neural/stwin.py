@@ -49,12 +49,7 @@ from twinwl.models.features import (
     keep_columns,
     stwin_features,
 )
-from twinwl.models.vectorizer import (
-    ColumnCounts,
-    STwinVectorizer,
-    freeze,
-    warn_strange_graphs,
-)
+from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze, warn_strange_graphs
 from twinwl.neural.estimator import (
     NeuralGraphClassifier,
     NeuralGraphEstimator,

@@ -15,9 +15,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from twinwl.arguments import Bool, Constraint, Float32, Float64, Int64
+from twinwl.arguments import Constraint, Float32, Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.models.metrics import score_classes, score_numbers
+from twinwl.models.targets import is_known
 from twinwl.neural.sparse import SparseAwareAdam
 
 if TYPE_CHECKING:
@@ -397,7 +398,7 @@ def train(
     held = None if validation is None else Held(*validation)
     watched = None if monitor is None else Held(*monitor)
     history = History()
-    best: dict[str, Tensor] | None = None
+    best: Weights | None = None
     average = WeightAverage(average_epochs)
     order_of_rows = np.random.default_rng(random_state)
     with (
@@ -434,8 +435,7 @@ def rows_at_once(examples: Examples) -> int:
 
 
 def predict_logits(module: nn.Module, examples: Examples) -> Float32:
-    """Return the network's logits for all rows, shape (n, n_classes), without dropout and gradients."""
-    was_training = module.training
+    """Return the network's logits for all rows, shape (n, n_classes); it is in evaluation mode afterwards."""
     module.eval()
     batch_size = rows_at_once(examples)
     with torch.no_grad(), single_threaded():
@@ -444,7 +444,6 @@ def predict_logits(module: nn.Module, examples: Examples) -> Float32:
             module(moved(examples.take(np.arange(low, min(low + batch_size, len(examples)))), place)).cpu()
             for low in range(0, len(examples), batch_size)
         ]
-    module.train(was_training)
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 
@@ -453,7 +452,7 @@ def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) ->
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, np.float64)
-    counted = weights if targets.ndim == 1 else weights[_is_known(targets)]
+    counted = weights if targets.ndim == 1 else weights[is_known(targets)]
     mean = counted.mean() if len(counted) else 1.0
     if not mean > 0:
         raise TwinWLError("every graph has a weight of zero; give some a positive weight")
@@ -518,10 +517,6 @@ def _loss(outputs: Tensor, answers: Tensor, weights: Tensor | None) -> Tensor:
     return (losses(outputs, answers, reduction="none") * weights).mean()
 
 
-def _is_known(targets: Int64 | Float64) -> Bool:
-    return ~np.isnan(targets) if targets.dtype.kind == "f" else targets >= 0
-
-
 def _batches(order: Int64, batch_size: int) -> list[Int64]:
     """Cut an order into batches; a last batch of one row, which has no variance, joins the one before."""
     bounds = list(range(batch_size, len(order), batch_size))
@@ -571,7 +566,7 @@ def _score(logits: Float64, held: Held) -> float:
         scores = [
             measure(answers[known], found[known], held.scoring, weight[known])
             for answers, found, weight in zip(held.targets.T, logits.T, weights.T)
-            if (known := _is_known(answers)).any()
+            if (known := is_known(answers)).any()
         ]
     defined = [score for score in scores if not np.isnan(score)]
     if not defined:
