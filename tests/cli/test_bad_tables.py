@@ -88,7 +88,7 @@ def test_salts_metals_dummies_and_single_atoms_are_molecules(tmp_path):
             "line 5: a cell of more than 131,072 characters; close its quote",
             id="cell",
         ),
-        pytest.param(b"smiles\nCC\n", "csv.gz", "not a gzip file", id="gzip"),
+        pytest.param(b"smiles\nCC\n", "csv.gz", "not a readable gzip file", id="gzip"),
         pytest.param(b"smiles\nCC\n", "sdf", "none of its 1 rows can be used; the first is line 1", id="sdf"),
         pytest.param(b"[", "json", "line 1: not valid JSON", id="json"),
         pytest.param(
