@@ -65,7 +65,7 @@ from twinwl.graphs.molecules import AtomLevel, read_smiles
 from twinwl.terminal import ProgressBar
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
-_FORMAT = 4  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
+_FORMAT = 5  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
 
 
 class Record(NamedTuple):
