@@ -10,41 +10,28 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from twinwl.corpus.corpus import Corpus as Corpus
-    from twinwl.datasets.dataset import Dataset as Dataset
-    from twinwl.datasets.source import load_dataset as load_dataset
-    from twinwl.errors import TwinWLError as TwinWLError
-    from twinwl.errors import TwinWLWarning as TwinWLWarning
-    from twinwl.evaluation.audit import Audit as Audit
-    from twinwl.evaluation.audit import Ceiling as Ceiling
-    from twinwl.evaluation.audit import audit as audit
-    from twinwl.evaluation.audit import ceiling as ceiling
-    from twinwl.evaluation.evaluate import evaluate as evaluate
-    from twinwl.evaluation.power import Power as Power
-    from twinwl.evaluation.power import power as power
-    from twinwl.evaluation.result import Evaluation as Evaluation
-    from twinwl.files.model_files import load as load
-    from twinwl.files.model_files import save as save
-    from twinwl.graphs.batch import GraphBatch as GraphBatch
-    from twinwl.graphs.batch import concatenate as concatenate
-    from twinwl.graphs.building import as_batch as as_batch
-    from twinwl.isomorphism.comparison import Comparison as Comparison
-    from twinwl.isomorphism.comparison import compare as compare
-    from twinwl.isomorphism.deduplication import Deduplication as Deduplication
-    from twinwl.isomorphism.deduplication import deduplicate as deduplicate
-    from twinwl.isomorphism.hashing import graph_hash as graph_hash
-    from twinwl.isomorphism.hashing import graph_hashes as graph_hashes
-    from twinwl.models.base import SmilesToGraphs as SmilesToGraphs
-    from twinwl.models.similarity import TwinKernel as TwinKernel
-    from twinwl.models.svc import STwinSVC as STwinSVC
-    from twinwl.models.svc import STwinSVR as STwinSVR
-    from twinwl.models.vectorizer import STwinVectorizer as STwinVectorizer
-    from twinwl.neural.encoder import NTwinEncoder as NTwinEncoder
-    from twinwl.neural.ntwin import NTwinClassifier as NTwinClassifier
-    from twinwl.neural.ntwin import NTwinRegressor as NTwinRegressor
-    from twinwl.neural.stwin import STwinClassifier as STwinClassifier
-    from twinwl.neural.stwin import STwinRegressor as STwinRegressor
-    from twinwl.neural.transformer import NTwinTransformer as NTwinTransformer
+    from twinwl.corpus.corpus import Corpus
+    from twinwl.datasets.dataset import Dataset
+    from twinwl.datasets.source import load_dataset
+    from twinwl.errors import TwinWLError, TwinWLWarning
+    from twinwl.evaluation.audit import Audit, Ceiling, audit, ceiling
+    from twinwl.evaluation.evaluate import evaluate
+    from twinwl.evaluation.power import Power, power
+    from twinwl.evaluation.result import Evaluation
+    from twinwl.files.model_files import load, save
+    from twinwl.graphs.batch import GraphBatch, concatenate
+    from twinwl.graphs.building import as_batch
+    from twinwl.isomorphism.comparison import Comparison, compare
+    from twinwl.isomorphism.deduplication import Deduplication, deduplicate
+    from twinwl.isomorphism.hashing import graph_hash, graph_hashes
+    from twinwl.models.base import SmilesToGraphs
+    from twinwl.models.similarity import TwinKernel
+    from twinwl.models.svc import STwinSVC, STwinSVR
+    from twinwl.models.vectorizer import STwinVectorizer
+    from twinwl.neural.encoder import NTwinEncoder
+    from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
+    from twinwl.neural.stwin import STwinClassifier, STwinRegressor
+    from twinwl.neural.transformer import NTwinTransformer
 
     from_edges = GraphBatch.from_edges
     from_graph6 = GraphBatch.from_graph6
@@ -80,14 +67,56 @@ _NAMES_IN = {
     "neural.transformer": ("NTwinTransformer",),
 }
 _HOME_OF = {name: f"twinwl.{module}" for module, names in _NAMES_IN.items() for name in names}
-_CONSTRUCTORS = tuple(
-    f"from_{kind}" for kind in ("edges", "graph6", "igraph", "networkx", "pyg", "rdkit", "scipy", "smiles")
-)
 _REMOVED = {
     "data_parallel": "train in one process, or run folds and grids at once with evaluate(..., engine='ray')",
 }
 
-__all__ = sorted(["__version__", *_HOME_OF, *_CONSTRUCTORS])  # noqa: PLE0605  (type checkers see the imports)
+__all__ = [
+    "Audit",
+    "Ceiling",
+    "Comparison",
+    "Corpus",
+    "Dataset",
+    "Deduplication",
+    "Evaluation",
+    "GraphBatch",
+    "NTwinClassifier",
+    "NTwinEncoder",
+    "NTwinRegressor",
+    "NTwinTransformer",
+    "Power",
+    "STwinClassifier",
+    "STwinRegressor",
+    "STwinSVC",
+    "STwinSVR",
+    "STwinVectorizer",
+    "SmilesToGraphs",
+    "TwinKernel",
+    "TwinWLError",
+    "TwinWLWarning",
+    "__version__",
+    "as_batch",
+    "audit",
+    "ceiling",
+    "compare",
+    "concatenate",
+    "deduplicate",
+    "evaluate",
+    "from_edges",
+    "from_graph6",
+    "from_igraph",
+    "from_networkx",
+    "from_pyg",
+    "from_rdkit",
+    "from_scipy",
+    "from_smiles",
+    "graph_hash",
+    "graph_hashes",
+    "load",
+    "load_dataset",
+    "power",
+    "save",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -96,7 +125,7 @@ def __getattr__(name: str) -> object:
     if name in _HOME_OF:
         globals()[name] = value = import_name(_HOME_OF[name], name)
         return value
-    if name in _CONSTRUCTORS:  # the constructors of GraphBatch, one dot nearer
+    if name in __all__:  # all others are constructors of GraphBatch, one dot nearer
         return getattr(import_name("twinwl.graphs.batch", "GraphBatch"), name)
     if name in _REMOVED:
         raise import_name("twinwl.errors", "TwinWLError")(f"{name} was removed; {_REMOVED[name]}")

@@ -102,7 +102,7 @@ def checked(name: str, value: object, *constraints: Constraint | None, graph: in
     )
 
 
-def integer(low: int, high: int | None = None) -> Constraint:
+def integer(low: int, high: float = math.inf) -> Constraint:
     """Accept an integer from ``low`` to ``high``, both included; a bool is not an integer.
 
     >>> checked("layers", 0, integer(1))
@@ -114,12 +114,12 @@ def integer(low: int, high: int | None = None) -> Constraint:
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise TypeError
         plain = int(value)
-        if plain < low or (high is not None and plain > high):
+        if not low <= plain <= high:
             raise ValueError
         return plain
 
     return Constraint(
-        f"an integer {f'of at least {low}' if high is None else f'from {low} to {high}'}", accept
+        f"an integer {f'of at least {low}' if high == math.inf else f'from {low} to {high}'}", accept
     )
 
 

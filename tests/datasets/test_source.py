@@ -160,9 +160,9 @@ def test_truncated_zip(tmp_path, tiny_zip):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"graph_indicator": "1\n1\n2\n2\n"}, "arc (4, 5) names no node"),
+        ({"graph_indicator": "1\n1\n2\n2\n"}, "arc (4, 5) does not join"),
         ({"graph_indicator": "1\n1\n2\n2\n2\n"}, "node_labels.txt has 6 lines, expected 5"),
-        ({"A": "1, 2\n2, 1\n2, 3\n"}, "line 3: arc (2, 3) joins graphs 1 and 2"),
+        ({"A": "1, 2\n2, 1\n2, 3\n"}, "line 3: arc (2, 3) does not join two nodes"),
         ({"graph_labels": "1\n\n1\n"}, "graph_labels.txt, line 2: got ''"),
         ({"graph_labels": "1\n-1\n"}, "no graph 3"),
         ({"graph_labels": None}, "graph_labels.txt is missing"),

@@ -58,7 +58,7 @@ def test_data_set_in_groups_of_two_is_a_suite():
         ("bre", "did you mean 'brec'"),
         ("no/such/file.g6", "no suite"),
         ("SRG-16-6-2-2:n_copies=2", "expected groups of two graphs"),
-        ([], "expected pairs of graphs"),
+        ([], "pass at least one"),
         ([(HEXAGON,)], "pair 0: got 1 graphs"),
         ([(HEXAGON, TRIANGLES), 5], "pair 1"),
         ([(HEXAGON, HEXAGON)], "pair 0 are isomorphic"),

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from twinwl.arguments import checked, integer
 from twinwl.datasets.dataset import Card, Dataset, check_card
 from twinwl.datasets.formats import ArchiveMembers, decode
 from twinwl.datasets.records import Table, csv_table, parsed
@@ -177,8 +178,7 @@ def check_generator_options(name: str, options: Mapping[str, int]) -> None:
     for option, value in options.items():
         if option not in known:
             raise TwinWLError(f"{name} has no option {option!r}: {nearest(option, known)}")
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TwinWLError(f"{name}: {option}: got {value!r}, expected an integer")
+        checked(f"{name}: {option}", value, integer(0))
 
 
 def generate(name: str, options: Mapping[str, int]) -> Dataset:

@@ -425,9 +425,8 @@ def _tasks(values: Any, name: str) -> tuple[tuple[str, ...], Float64 | None]:  #
     names: tuple[str, ...] = ()
     if hasattr(values, "columns"):  # a frame
         names = tuple(map(str, values.columns))
-        twice = next((key for key in names if names.count(key) > 1), None)
-        if twice is not None:
-            raise TwinWLError(f"{name}: {names.count(twice)} columns of y are called {twice!r}; rename one")
+        if len(set(names)) < len(names):
+            raise TwinWLError(f"{name}: columns of y have the same name: {', '.join(names)}; rename one")
         columns = [
             foreign_array(f"{name}: column {key!r} of y", values[key], np.float64) for key in values.columns
         ]
@@ -665,7 +664,7 @@ class _Column(NamedTuple):
     rows: Sequence[Record]
 
     def error(self, place: int, problem: str) -> GraphInputError:
-        where = place_of(self.rows[place]) if self.rows else ""
+        where = location_of(self.rows[place]) if self.rows else ""
         return GraphInputError(
             f"{self.source}{where}: target {self.target!r}: got {shown(self.cells[place])}{problem}"
         )
@@ -758,6 +757,6 @@ def _number(value: object) -> float | None:
         return None
 
 
-def place_of(row: RowError | Record) -> str:
+def location_of(row: RowError | Record) -> str:
     """Return where a row of a source is, to be put behind the name of the source in a message."""
     return f", row {row.row}" if row.line is None else f", line {row.line}"

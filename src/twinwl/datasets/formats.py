@@ -41,7 +41,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, Self
 
 from twinwl.arguments import FLAG, JOBS, NAME, PATH, Constraint, checked, items, one_of
-from twinwl.errors import GraphInputError, TwinWLError, import_name, setting, shown
+from twinwl.errors import GraphInputError, TwinWLError, first_line, import_name, setting, shown
 from twinwl.graphs.molecules import ATOMS, AtomLevel
 
 
@@ -441,21 +441,17 @@ class ArchiveMembers:
             return
         with open_file(path) as stream:  # refuses what is not a file or not readable
             packed = stream.seek(0, 2)
-        with _one_error(f"{path} is not a readable zip"):
-            self._zip = zipfile.ZipFile(path)
-        sizes = {member.filename: member.file_size for member in self._zip.infolist() if not member.is_dir()}
+        with one_error(f"{path} is not a readable zip"), zipfile.ZipFile(path) as archive:
+            sizes = {
+                member.filename: member.file_size for member in archive.infolist() if not member.is_dir()
+            }
         self.names = sorted(sizes)
-        places = {name: PurePosixPath(name.replace("\\", "/")) for name in self.names}
-        outside = [name for name, place in places.items() if place.is_absolute() or ".." in place.parts]
-        try:
-            # Entries may overlap, so what they say they take up counts for nothing beside the file's size.
-            check_ratio(packed, sum(sizes.values()), str(path))
-            if outside:
-                problem = f"the member name {outside[0]!r} is outside its folder; pack it again"
-                raise TwinWLError(f"{path}: {problem}")  # noqa: TRY301
-        except TwinWLError:
-            self._zip.close()
-            raise
+        # Entries may overlap, so what they say they take up counts for nothing beside the file's size.
+        check_ratio(packed, sum(sizes.values()), str(path))
+        for name in self.names:
+            if name[0] in "/\\" or ".." in re.split(r"[/\\]", name):
+                raise TwinWLError(f"{path}: the member name {name!r} is outside its folder; pack it again")
+        self._zip = zipfile.ZipFile(path)
 
     def __enter__(self) -> Self:
         return self
@@ -469,19 +465,19 @@ class ArchiveMembers:
         if self._zip is None:
             with open_file(self.path / PurePosixPath(name)) as stream:
                 return _bounded(stream, f"{self.path}: {name}")
-        with _one_error(f"{self.path}: cannot read {name}"), self._zip.open(name) as member:
+        with one_error(f"{self.path}: cannot read {name}"), self._zip.open(name) as member:
             return _bounded(member, f"{self.path}: {name}")
 
 
 @contextlib.contextmanager
-def _one_error(problem: str) -> Iterator[None]:
-    """Turn whatever zipfile and its decompressors raise on broken bytes, a dozen kinds, into one error."""
+def one_error(problem: str) -> Iterator[None]:
+    """Turn whatever a library raises on broken bytes, a dozen kinds, into one error."""
     try:
         yield
     except TwinWLError:
         raise
     except Exception as error:
-        raise TwinWLError(f"{problem} ({error}); get it again") from error
+        raise GraphInputError(f"{problem} ({first_line(error)}); get it again") from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -603,12 +599,11 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
                     yield unpacked  # type: ignore[misc]  # (it reads bytes, whatever the stub says)
             else:
                 yield stream
-    except gzip.BadGzipFile as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise GraphInputError(
-            f"{path}: not a gzip file ({error}); get it again or, if it is not packed, rename it without .gz"
+            f"{path}: not a readable gzip file ({error}); get it again or, if it is not packed, rename it "
+            "without .gz"
         ) from error
-    except (EOFError, zlib.error) as error:
-        raise GraphInputError(f"{path}: not a readable gzip file ({error}); get it again") from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise GraphInputError(f"cannot read {shown(str(path))}: {reason[:1].lower() + reason[1:]}") from error

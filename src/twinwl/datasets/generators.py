@@ -694,8 +694,6 @@ def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
             raise TwinWLError(f"pair {place}: {error}") from error
         if len(graphs[-1]) != 2:  # noqa: PLR2004
             raise TwinWLError(f"pair {place}: got {len(graphs[-1])} graphs, expected two")
-    if not graphs:
-        raise TwinWLError("suite: got an empty list, expected pairs of graphs")
     return _different(_in_order("pairs", concatenate(graphs)))
 
 

@@ -494,22 +494,14 @@ class _Files:
 
     def _arcs(self, owners: Int64) -> Int64:
         """Return sources and targets of the arcs, counted from 0 over the whole collection."""
-        table: Int64 = self.table("A", 2)
-        arcs = table - 1 if len(table) else np.empty((0, 2), np.int64)
-        wrong = np.flatnonzero(((arcs < 0) | (arcs >= len(owners))).any(axis=1))
-        if len(wrong):
-            line = int(wrong[0])
+        arcs: Int64 = self.table("A", 2).reshape(-1, 2) - 1
+        exist = (arcs.min(axis=1) >= 0) & (arcs.max(axis=1) < len(owners))
+        graphs = np.append(owners, -1)[np.where(exist[:, None], arcs, -1)]
+        for line in np.flatnonzero(~exist | (graphs[:, 0] != graphs[:, 1])):
             raise TwinWLError(
-                f"{self.named('A')}, line {line + 1}: arc {tuple(table[line].tolist())} names no node; the "
-                f"lines of {self.name}_graph_indicator.txt number them 1..{len(owners)}: correct either file"
-            )
-        across = np.flatnonzero(owners[arcs[:, 0]] != owners[arcs[:, 1]])
-        if len(across):
-            line = int(across[0])
-            first, second = (owners[arcs[line]] + 1).tolist()
-            raise TwinWLError(
-                f"{self.named('A')}, line {line + 1}: arc {tuple(table[line].tolist())} joins graphs {first} "
-                f"and {second}; an arc must stay inside one"
+                f"{self.named('A')}, line {line + 1}: arc {tuple((arcs[line] + 1).tolist())} does not join "
+                f"two nodes of one graph; the lines of {self.name}_graph_indicator.txt number the nodes "
+                f"1..{len(owners)}: correct either file"
             )
         return arcs
 

@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Values
+from twinwl.arguments import Values, checked, integer
 from twinwl.datasets.dataset import (
     Dataset,
     RowError,
@@ -34,8 +34,8 @@ from twinwl.datasets.dataset import (
     choose_targets,
     is_missing,
     known_cells,
+    location_of,
     named_column,
-    place_of,
     task_table,
 )
 from twinwl.datasets.formats import (
@@ -43,6 +43,7 @@ from twinwl.datasets.formats import (
     STDIN,
     ReadOptions,
     numbered_lines,
+    one_error,
     open_file,
     smiles_column_of,
     text_lines,
@@ -64,7 +65,7 @@ from twinwl.graphs.molecules import AtomLevel, read_smiles
 from twinwl.terminal import ProgressBar
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
-_FORMAT = 4  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
+_FORMAT = 5  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
 
 
 class Record(NamedTuple):
@@ -80,9 +81,9 @@ class Record(NamedTuple):
     cells: tuple[object, ...] = ()
     """One per column that was asked for, usually the targets."""
     error: str = ""
-    """Why it cannot be read, if that is already known."""
-    lacks: str = ""
-    """Why it has no target; known once all rows are read."""
+    """Why it is left out, if that is already known."""
+    kind: str = "graph"
+    """What the error is about, ``"graph"`` or ``"target"``."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,7 @@ def stream_records(records: Records, on_error: str = "skip", size: int = BLOCK) 
     Blocks have the ``lines`` that write their graphs again. At the end one warning counts the rows that were
     skipped.
     """
-    if size < 1:
-        raise GraphInputError(f"block: got {size}, expected 1 or more")
+    checked("block", size, integer(1))
     errors: list[RowError] = []
     n_kept = 0
     for graphs, kept, unusable in _blocks(records, on_error, size):
@@ -160,11 +160,9 @@ def stream_records(records: Records, on_error: str = "skip", size: int = BLOCK) 
 def convert(records: Records, chunk: list[Record]) -> tuple[GraphBatch, list[Record], list[RowError]]:
     """Return the graphs of some records, the records that they are of, and the errors of the others."""
     errors = [
-        RowError(record.row, record.line, "graph" if record.error else "target", record.error or record.lacks)
-        for record in chunk
-        if record.error or record.lacks
+        RowError(record.row, record.line, record.kind, record.error) for record in chunk if record.error
     ]
-    usable = [record for record in chunk if not (record.error or record.lacks)] if errors else chunk
+    usable = [record for record in chunk if not record.error]
     texts = [record.text for record in usable]
     failed: dict[int, str] = {}
     if records.kind == "smiles":
@@ -193,7 +191,7 @@ def _blocks(
     while chunk := list(itertools.islice(stream, size)):
         graphs, kept, errors = convert(records, chunk)
         if errors and on_error == "fail":
-            where = "" if records.single and errors[0].line is None else place_of(errors[0])
+            where = "" if records.single and errors[0].line is None else location_of(errors[0])
             remedy = "" if records.single else f", or skip such rows with {setting(on_error='skip')}"
             raise GraphInputError(f"{records.source}{where}: {errors[0].reason}; correct it{remedy}")
         first = False
@@ -208,18 +206,15 @@ def _with_known_cells(records: Records) -> list[Record]:
     no_cells = (None,) * len(records.targets)
     columns = zip(*(record.cells or no_cells for record in listed))
     known = zip(*map(known_cells, columns))
-    return [
-        record._replace(
-            cells=cells,
-            lacks=_lack(record, records.targets) if not any(cell is not None for cell in cells) else "",
-        )
-        for record, cells in zip(listed, known)
-    ]
-
-
-def _lack(record: Record, targets: tuple[str, ...]) -> str:
-    given = ", ".join(shown(cell) for cell in record.cells)
-    return f"its target {' or '.join(map(repr, targets))} is missing ({given})"
+    found = []
+    for record, cells in zip(listed, known):
+        if not record.error and all(cell is None for cell in cells):
+            given = ", ".join(map(shown, record.cells))
+            problem = f"its target {' or '.join(map(repr, records.targets))} is missing ({given})"
+            found.append(record._replace(error=problem, kind="target"))
+        else:
+            found.append(record._replace(cells=cells))
+    return found
 
 
 def _dataset(
@@ -295,7 +290,7 @@ def _none_usable(source: str, errors: list[RowError]) -> GraphInputError:
 
 
 def _first(errors: list[RowError]) -> str:
-    return f"the first is{place_of(errors[0]).replace(',', '')}: {errors[0].reason}"
+    return f"the first is{location_of(errors[0]).replace(',', '')}: {errors[0].reason}"
 
 
 _HEADER = re.compile(r"^>>(?:graph6|sparse6|digraph6)<<")
@@ -441,38 +436,29 @@ def _csv_rows(name: str, lines: Iterable[str], delimiter: str) -> Iterator[tuple
             yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
-        problem = f"{error}; correct that line"
-        if "new-line" in str(error):
-            problem = "lines end in CR alone; save the file with the line ends LF or CRLF"
-        if "field limit" in str(error):
-            limit = f"{csv.field_size_limit():,}"
-            problem = f"a cell of more than {limit} characters; close its quote, or shorten the cell"
-        raise GraphInputError(f"{name}, line {line}: {problem}") from error
+        raise GraphInputError(
+            f"{name}, line {line}: {error}; close its quotes, shorten the cell, or save the file with the "
+            "line ends LF or CRLF"
+        ) from error
 
 
 def parquet_table(path: Path) -> Table:
     """Open a Parquet file; only the needed columns are read, in blocks of rows."""
     parquet = import_extra("pyarrow.parquet", extra="parquet")
 
-    def failed(error: Exception) -> GraphInputError:
-        return GraphInputError(f"{path}: not a readable Parquet file ({first_line(error)}); get it again")
-
+    problem = f"{path}: not a readable Parquet file"
     with open_file(path):  # refuses what is not a file or not readable
         pass
-    try:
+    with one_error(problem):
         file = parquet.ParquetFile(path)
         header = [str(name) for name in file.schema_arrow.names]
-    except Exception as error:  # Arrow has many kinds of them
-        raise failed(error) from error
 
     def read(columns: list[int]) -> Rows:
         names = [header[column] for column in columns]
-        try:
+        with one_error(problem):
             for batch in file.iter_batches(columns=list(dict.fromkeys(names))):
                 values = batch.to_pydict()
                 yield from ((None, list(cells)) for cells in zip(*map(values.get, names)))
-        except Exception as error:
-            raise failed(error) from error
 
     return Table(str(path), header, read)
 
@@ -503,23 +489,19 @@ def all_cells(table: Table) -> dict[str, list[object]]:
     >>> all_cells(csv_table("m.csv", ["id,smiles,id\n", "a,CC,b\n", "a,CC\n"]))
     {'id': ['a', None], 'smiles': ['CC', None], 'id.1': ['b', None]}
     """
+    width = len(table.header)
+    rows = [
+        [None] * width if isinstance(cells, str) else cells for _, cells in table.read(list(range(width)))
+    ]
     columns: dict[str, list[object]] = {}
-    for name in table.header:
-        repeats = (f"{name}.{count}" for count in itertools.count(1))
-        columns[next(free for free in itertools.chain([name], repeats) if free not in columns)] = []
-    for _, cells in table.read(list(range(len(table.header)))):
-        row = [None] * len(table.header) if isinstance(cells, str) else cells
-        for column, cell in zip(columns.values(), row):
-            column.append(cell)
+    for place, name in enumerate(table.header):
+        repeats = table.header[:place].count(name)
+        columns[f"{name}.{repeats}" if repeats else name] = [row[place] for row in rows]
     return columns
 
 
 def choose_smiles(header: Sequence[str], name: str, wanted: str | None) -> str:
     """Return the column of SMILES: the one that the user named, or the one called so."""
-    if not any(header):
-        raise GraphInputError(
-            f"{name}: its first line is empty; name the columns there, one of them 'smiles'"
-        )
     found = wanted or smiles_column_of(header)
     if found is None:
         raise GraphInputError(

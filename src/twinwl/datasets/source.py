@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from twinwl.datasets import catalogue as known_sets
 from twinwl.datasets import formats
 from twinwl.datasets.catalogue import MOLECULE_SETS, is_known, molecule_table
-from twinwl.datasets.dataset import Dataset, RowError, Targets, as_targets, known_cells
+from twinwl.datasets.dataset import Dataset, RowError, Targets, as_targets, known_cells, named_column
 from twinwl.datasets.formats import (
     FOLDER_ENDINGS,
     FORMATS,
@@ -51,16 +50,12 @@ from twinwl.errors import (
     gist,
     held_warnings,
     import_extra,
-    nearest,
     setting,
     shown,
     warn_caller,
 )
 from twinwl.graphs.batch import concatenate
 from twinwl.terminal import ProgressBar
-
-_LONGEST_NAME = 200
-_NO_OPTIONS: Mapping[str, int] = MappingProxyType({})
 
 
 def load_dataset(
@@ -180,7 +175,7 @@ def open_source(
     source: object,
     reading: ReadOptions,
     targets: Targets = "obvious",
-    options: Mapping[str, int] = _NO_OPTIONS,
+    options: Mapping[str, int] | None = None,
 ) -> Source:
     """Find a source, and check its options, columns and rows; no graph is built.
 
@@ -188,18 +183,18 @@ def open_source(
     `read_source`.
     """
     if isinstance(source, Dataset):
-        _refuse_options(source.name, options)
+        _refuse_options(source.name, options or ())
         return Source(source.name, lambda: source)
     if not isinstance(source, str | Path):
-        _refuse_options(shown(source), options)
+        _refuse_options(shown(source), options or ())
         records = _records_in_memory(source, reading, targets)
         name = records.source.removeprefix("the ")
         return Source(records.source, lambda: read_records(records, name, reading.on_error), records)
     place = place_in(source, reading)
     if place.kind == KNOWN:
-        found = _open_known(place.where, reading, targets, options)
+        found = _open_known(place.where, reading, targets, options or {})
     else:
-        _refuse_options(place.where, options)
+        _refuse_options(place.where, options or ())
         found = _open_literal(place, reading) if place.literal else _open_file(place, reading, targets)
     if place.number is None or place.literal:
         return found
@@ -228,7 +223,6 @@ def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Map
 
 def _open_literal(place: Place, reading: ReadOptions) -> Source:
     source = f"{place.kind}:{place.where}"
-    source = source if len(source) <= _LONGEST_NAME else f"{source[: _LONGEST_NAME - 1]}…"
     record = Record(0, None, place.where, source)
     records = Records(source, place.kind, [record], atoms=reading.level, single=True)  # type: ignore[arg-type]
     return Source(source, lambda: read_records(records, source, "fail"))
@@ -342,19 +336,14 @@ def _check_options(source: str, reading: ReadOptions, takes: Sequence[str]) -> N
         raise TwinWLError(
             f"{shown(source)} has no molecules, so the level {reading.atoms!r} does not apply; leave it out"
         )
-    given = {
-        option: getattr(reading, option)
-        for option in (*formats.MOLECULES, *formats.LABELS)
-        if option not in takes
-    }
-    _refuse_options(source, given)
+    others = {*formats.MOLECULES, *formats.LABELS}.difference(takes)
+    _refuse_options(source, sorted(option for option in others if getattr(reading, option) is not None))
 
 
-def _refuse_options(given: str, options: Mapping[str, str | int | None]) -> None:
-    """Refuse options that a source does not have; None means that an option was not given."""
-    for option, value in options.items():
-        if value is not None:
-            raise TwinWLError(f"{shown(given)} does not have the option {option!r}")
+def _refuse_options(given: str, options: Iterable[str]) -> None:
+    """Refuse options that a source does not have."""
+    for option in options:
+        raise TwinWLError(f"{shown(given)} does not have the option {option!r}")
 
 
 def check_source(source: str | Path, reading: ReadOptions, targets: Targets = "obvious") -> None:
@@ -369,7 +358,7 @@ def read_source(
     source: object,
     reading: ReadOptions,
     targets: Targets = "obvious",
-    options: Mapping[str, int] = _NO_OPTIONS,
+    options: Mapping[str, int] | None = None,
 ) -> Dataset:
     """Read all graphs of a source.
 
@@ -474,12 +463,9 @@ def read_with_targets(source: object, reading: ReadOptions) -> tuple[Dataset, li
     if reading.target is None or not columns:
         found = read_source(source, reading, "none")
         return found, None if found.y is None else found.y.tolist()
-    if not isinstance(reading.target, str) or reading.target not in columns:
-        raise GraphInputError(
-            f"{shown(source)}: target: got {reading.target!r}; {nearest(str(reading.target), columns)}"
-        )
+    target = named_column(list(columns), str(reading.target), "target", shown(source))
     found = read_source(source, replace(reading, target=None), "none")
-    return found, targets_in(columns, reading.target, found)
+    return found, targets_in(columns, target, found)
 
 
 def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Dataset) -> list[Any]:

