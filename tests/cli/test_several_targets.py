@@ -109,7 +109,7 @@ def test_a_model_of_one_target_has_no_other(tmp_path):
     assert run("explain", model, "smiles:CCO", "--for-task", "alcohol").exit_code == 0
     wrong = run("explain", model, "smiles:CCO", "--for-task", "large")
     assert "--for-task: got 'large', but" in wrong.output
-    assert "this model has the tasks 'alcohol'" in wrong.output
+    assert "trained on one target, 'alcohol'; leave it out" in wrong.output
 
 
 @pytest.mark.parametrize("method", ["stwin", "ntwin"])

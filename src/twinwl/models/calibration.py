@@ -146,6 +146,7 @@ class ConformalSets:
 
     def of(self, probabilities: Float64, confidence: float, *, per_class: bool = True) -> Bool:
         """Return which classes are in the set of each graph, shape (n, n_classes)."""
+        confidence = checked("confidence", confidence, CONFIDENCE)
         return self.p_values(probabilities, per_class=per_class) > 1 - confidence
 
 
@@ -169,6 +170,7 @@ class ConformalIntervals:
         >>> ConformalIntervals(np.arange(1.0, 10.0)).of(np.array([0.0]), 0.9)
         array([[-9.,  9.]])
         """
+        confidence = checked("confidence", confidence, CONFIDENCE)
         rank = int(np.ceil((len(self.errors) + 1) * confidence - _TOLERANCE))
         width = self.errors[rank - 1] if rank <= len(self.errors) else np.inf
         return np.stack([predicted - width, predicted + width], axis=1)

@@ -558,6 +558,7 @@ def score_column(targets: TargetColumn, decisions: Float64, scoring: str) -> flo
     scoring
         One of `SCORINGS`, or of `NUMBER_SCORINGS`.
 
+    >>> from twinwl.models.targets import TargetTable
     >>> targets = TargetTable.read([0, 0, 0, 1], 4).column(0)
     >>> [score_column(targets, np.array([-3.0, -2, -2, -1]), name) for name in ("accuracy", "roc_auc")]
     [0.75, 1.0]
