@@ -29,7 +29,7 @@ from twinwl.models.features import stwin_features
 from twinwl.models.metrics import score_column
 from twinwl.models.similarity import Similarity, own_sums, similarities_by_rounds
 from twinwl.models.svm import inner_folds, kernel_svm
-from twinwl.models.targets import TargetColumn
+from twinwl.models.targets import TargetTable
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the reproduction, which is not installed
 
@@ -140,11 +140,11 @@ def _scores(data: Dataset, similarities: Float64, fold: Fold, seed: int) -> dict
     """Return, for each C, the score on inner folds and on the test fold."""
     train, test = fold.training_part, fold.test
     groups = None if data.groups is None else data.groups[train]
-    targets = TargetColumn.read(data.targets[train], len(train), None, None, groups)
+    targets = TargetTable.read(data.targets[train], len(train), None, None, groups).column(0)
     machine = kernel_svm(targets)
     own = np.ascontiguousarray(similarities[np.ix_(train, train)])
     inner = machine.held_out(own, targets, PENALTIES, inner_folds(targets, 5, seed), None)
-    all_targets = TargetColumn.read(data.targets, len(data.graphs), None, None, None)
+    all_targets = TargetTable.read(data.targets, len(data.graphs), None, None, None).column(0)
     tested = machine.held_out(similarities, all_targets, PENALTIES, [(train, test)], None)
     found = []
     for decisions in tested:

@@ -19,7 +19,7 @@ import twinwl as tw
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_by_rounds
 from twinwl.models.svm import KernelSVM, choose_machine, inner_folds, kernel_svm
-from twinwl.models.targets import TargetColumn
+from twinwl.models.targets import TargetColumn, TargetTable
 
 if TYPE_CHECKING:
     from twinwl.arguments import Float64, Int64
@@ -94,7 +94,7 @@ def _choose(graphs: tw.GraphBatch, y: object, rounds: list[int], kind: type[Kern
         return found
 
     begin = time.process_time()
-    targets = TargetColumn.read(y, len(graphs), None, None, None)
+    targets = TargetTable.read(y, len(graphs), None, None, None).column(0)
     encoding = stwin_features(graphs, max(rounds), "joint")
     kernels = similarities_by_rounds(encoding, rounds, "minmax", normalize=True)
     machine = Timed(kernel_svm(targets).machine)

@@ -146,9 +146,7 @@ def test_one_target_per_graph_is_as_before_also_after_several():
         model.decision_function(graphs),
         tw.STwinSVC(n_iter=1, C=1).fit(graphs, Y[:, 0]).decision_function(graphs),
     )
-    with pytest.raises(
-        tw.TwinWLError, match="'y0', but this model was trained on one target; leave task out"
-    ):
+    with pytest.raises(tw.TwinWLError, match="'y0', but this model has one task; leave task out"):
         model.explain(graphs[[0]], task="y0")
 
 
@@ -196,8 +194,8 @@ def test_files_hold_all_tasks_and_their_features_once(kind, tmp_path):
 @pytest.mark.parametrize(
     ("task", "named"),
     [
-        ("y3", "task: got 'y3', but this model has 3 tasks: 'y0', 'y1', 'y2'"),
-        (3, "task: got 3, but this model has 3 tasks: 'y0', 'y1', 'y2'"),
+        ("y3", "task: got 'y3', but this model has the tasks 'y0', 'y1', 'y2'"),
+        (3, "task: got 3, but this model has the tasks 'y0', 'y1', 'y2'"),
         (-1, "task: got -1"),
         (None, "this model has 3 tasks; name one with task=…: 'y0', 'y1', 'y2'"),
     ],
@@ -224,7 +222,7 @@ def entries(**changed):
         (np.zeros((12, 0)), "table without columns"),
         (np.zeros((11, 2)), "12 graphs but 11 rows of targets"),
         (np.zeros((12, 2, 2)), r"got shape \(12, 2, 2\)"),
-        ([[0, 1]] * 11 + [[0]], "rows of 1 to 2 entries"),
+        ([[0, 1]] * 11 + [[0]], "entries that are collections"),
         (np.column_stack([np.arange(12) % 2, np.zeros(12)]), "task 'y1': all 12 graphs are of one class, 0"),
         (
             np.column_stack([np.arange(12) % 2, np.full(12, NAN)]),
@@ -235,7 +233,7 @@ def entries(**changed):
             "task 'y1': target 1 is 0.25.*measurements",
         ),
         (entries(at_3_1=np.inf), "task 'y1': target 3 is infinite"),
-        (entries(at_5_0="yes"), "task 'y0': target 5 is 'yes', of another kind than 0"),
+        (entries(at_5_0="yes"), "task 'y0': values of the kinds int, str have no common order"),
         (entries(**{f"at_{row}_0": row == 4 or None for row in range(1, 12)}), "task 'y0'"),
     ],
 )

@@ -10,7 +10,7 @@ from tests.stwin.test_svr import measured
 from twinwl import arguments
 from twinwl.models.similarity import BASES
 from twinwl.models.svm import LandmarkSVM, inner_folds
-from twinwl.models.targets import TargetColumn
+from twinwl.models.targets import TargetTable
 
 
 def approximate(kind=tw.STwinSVC, n_iter=(1, 2), C=(0.5, 5), **options):
@@ -83,7 +83,7 @@ def test_weights_and_classes():
 def test_the_inner_choice_is_that_of_cross_validation():
     graphs, y = noisy()
     model = approximate(n_iter=(0, 2), C=(0.1, 10), n_components=15, random_state=3).fit(graphs, y)
-    targets = TargetColumn.read(y, len(y), None, None, None)
+    targets = TargetTable.read(y, len(y), None, None, None).column(0)
     for (n_iter, C), score in model.inner_scores_.items():
         K = tw.TwinKernel(n_iter, "joint", "minmax").fit_transform(graphs)
         landmarks = model.support_vectors_.rows

@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR
 from twinwl.models import svm
 from twinwl.models.calibration import predicted_codes
 from twinwl.models.svm import Problem, solve
-from twinwl.models.targets import TargetColumn
+from twinwl.models.targets import TargetTable
 
 N = 120
 TOLERANCE = 5e-3  # both stop where errors agree to 1e-3
@@ -61,7 +61,7 @@ def test_held_out_decisions_are_those_of_libsvm(n_classes, class_weight):
     similarities, values = kernel_and_values(n_classes)
     y = np.digitize(values, np.quantile(values, np.linspace(0, 1, n_classes + 1)[1:-1] ** 1.5))
     weights = np.random.default_rng(0).choice([1.0, 3.0], N)
-    targets = TargetColumn.read(y, N, weights, class_weight, None)
+    targets = TargetTable.read(y, N, weights, class_weight, None).column(0)
     machine, Cs = svm.kernel_svm(targets), [0.1, 1.0, 10.0]
     found = machine.held_out(similarities, targets, Cs, folds(), None)
     for C, decisions in zip(Cs, found, strict=True):
@@ -77,7 +77,7 @@ def test_held_out_decisions_are_those_of_libsvm(n_classes, class_weight):
 def test_held_out_numbers_are_those_of_libsvm():
     similarities, values = kernel_and_values(5)
     weights = np.random.default_rng(0).choice([1.0, 3.0], N)
-    targets = TargetColumn.read(values, N, weights, numbers=True)
+    targets = TargetTable.read(values, N, weights, numbers=True).column(0)
     solver = svm.kernel_svm(targets, epsilon=0.1)
     found = solver.held_out(similarities, targets, [0.1, 1.0, 10.0], folds(), None)
     for C, numbers in zip([0.1, 1.0, 10.0], found, strict=True):
@@ -91,7 +91,7 @@ def test_held_out_numbers_are_those_of_libsvm():
 def test_a_task_of_some_rows_is_as_if_there_were_no_others():
     similarities, values = kernel_and_values(6)
     kept = np.flatnonzero(np.arange(N) % 3 > 0)
-    alone = TargetColumn.read(values[kept] > 0, len(kept))
+    alone = TargetTable.read(values[kept] > 0, len(kept)).column(0)
     among_all = replace(alone, rows=kept)
     parts = svm.inner_folds(alone, 4, 0)
     machine = svm.kernel_svm(alone)
@@ -103,7 +103,7 @@ def test_a_task_of_some_rows_is_as_if_there_were_no_others():
 @pytest.mark.parametrize("penalties", [[1e3, 1e4, 1e5], [0.01, 0.1, 1.0]])
 def test_the_start_from_a_smaller_penalty_changes_no_decision(penalties):
     similarities, values = kernel_and_values(7, 10.0)
-    targets = TargetColumn.read(values > 0, N, None, None, None)
+    targets = TargetTable.read(values > 0, N, None, None, None).column(0)
     machine = svm.kernel_svm(targets)
     all_at_once = machine.held_out(similarities, targets, penalties, folds(), None)
     one_by_one = [machine.held_out(similarities, targets, [C], folds(), None)[0] for C in penalties]

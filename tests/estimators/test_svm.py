@@ -5,7 +5,7 @@ from sklearn.svm import SVC
 from twinwl.models.calibration import Calibration, predicted_codes
 from twinwl.models.metrics import score_column
 from twinwl.models.svm import Choice, SupportVectors, inner_folds, kernel_svm, select_svms
-from twinwl.models.targets import TargetColumn
+from twinwl.models.targets import TargetTable
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -75,7 +75,7 @@ def test_equal_scores_of_machines_that_know_one_class_only_are_decided_by_rank()
     Cs = [0.1, 1.0, 3.0]
     changed, kept = 0, 0
     for seed, n_rare in [(seed, n_rare) for seed in range(8) for n_rare in (4, 15)]:
-        targets = TargetColumn.read([1] * n_rare + [0] * (40 - n_rare), 40, None, None, None)
+        targets = TargetTable.read([1] * n_rare + [0] * (40 - n_rare), 40, None, None, None).column(0)
         parts = targets, kernel_svm(targets), inner_folds(targets, 5, 0), "accuracy"
         choice = Choice(*parts, break_ties=True)
         kernels = list(_kernels(np.random.default_rng(seed), n_rare))

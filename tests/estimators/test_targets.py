@@ -3,14 +3,16 @@ import pytest
 
 from twinwl import GraphBatch, STwinSVC, TwinWLError
 from twinwl.models.metrics import positive_class, score_column
-from twinwl.models.targets import TargetColumn
+from twinwl.models.targets import TargetTable
 
 PATHS = [[(node, node + 1) for node in range(size)] for size in range(2, 8)]
 CYCLES = [[*edges, (len(edges), 0)] for edges in PATHS]
 
 
 def test_graphs_of_weight_0_are_left_out_with_their_classes_and_groups():
-    targets = TargetColumn.read(["a", "b", "c", "b"], 4, [1, 2, 0, 3], {"a": 2.0}, ["x", "y", "z", "x"])
+    targets = TargetTable.read(
+        ["a", "b", "c", "b"], 4, [1, 2, 0, 3], {"a": 2.0}, ["x", "y", "z", "x"]
+    ).column(0)
     assert targets.rows.tolist() == [0, 1, 3]
     assert targets.classes.tolist() == ["a", "b"]
     assert targets.codes.tolist() == [0, 1, 1]
@@ -44,7 +46,7 @@ def test_a_machine_learns_nothing_from_weight_0():
 def test_what_cannot_be_learnt_from_is_refused(options, message):
     given = {"y": [0, 1, 0], "sample_weight": None, "class_weight": None, "groups": None, **options}
     with pytest.raises(TwinWLError, match=message):
-        TargetColumn.read(n_graphs=3, **given)
+        TargetTable.read(n_graphs=3, **given)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +87,8 @@ def test_only_one_of_two_classes_can_be_positive(classes, message):
 
 def test_choices_by_average_precision_are_about_the_positive_class():
     decisions = np.array([-3.0, -1.0, -2.0, 1.0])
-    named = TargetColumn.read(["active", "inactive", "inactive", "inactive"], 4, None, None, None)
-    coded = TargetColumn.read([1, 0, 0, 0], 4, None, None, None)
+    named = TargetTable.read(["active", "inactive", "inactive", "inactive"], 4, None, None, None).column(0)
+    coded = TargetTable.read([1, 0, 0, 0], 4, None, None, None).column(0)
     assert score_column(named, decisions, "average_precision") == score_column(
         coded, -decisions, "average_precision"
     )

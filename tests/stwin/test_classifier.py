@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 import twinwl as tw
 from tests.networks import CERTAIN, LEAST_LOSS_OF_1WL, mean_loss
-from twinwl.models.targets import TargetColumn
+from twinwl.models.targets import TargetTable
 
 HEXAGON = [(i, (i + 1) % 6) for i in range(6)]
 TRIANGLES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
@@ -149,7 +149,7 @@ def test_groups_stay_on_one_side_of_the_hold_out():
 
 def test_balanced_class_weight_is_scikit_learns():
     codes = np.array([0] * 7 + [1] * 3)
-    ours = TargetColumn.read(codes, 10, None, "balanced", None).weight_of_class
+    ours = TargetTable.read(codes, 10, None, "balanced", None).column(0).weight_of_class
     np.testing.assert_allclose(ours, compute_class_weight("balanced", classes=np.array([0, 1]), y=codes))
 
 

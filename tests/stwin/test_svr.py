@@ -14,7 +14,7 @@ from tests.stwin.test_svc import noisy, rings_with_tails
 from twinwl.models.metrics import NUMBER_SCORINGS
 from twinwl.models.similarity import BASES
 from twinwl.models.svm import inner_folds
-from twinwl.models.targets import TargetColumn
+from twinwl.models.targets import TargetTable
 from twinwl.report.explain import explain_page
 
 
@@ -53,7 +53,7 @@ def test_the_inner_choice_goes_by_its_scoring(scoring):
 def test_the_inner_choice_is_that_of_cross_validation():
     graphs, y = measured()
     model = tw.STwinSVR((0, 1, 3), (0.1, 1, 100), random_state=3).fit(graphs, y)
-    targets = TargetColumn.read(y, len(y), None, numbers=True)
+    targets = TargetTable.read(y, len(y), None, numbers=True).column(0)
     for (n_iter, C), score in model.inner_scores_.items():
         similarities = tw.TwinKernel(n_iter, base="minmax").fit_transform(graphs)
         said = np.empty(len(y))
@@ -128,10 +128,10 @@ def test_equal_targets_are_predicted_as_they_are(tmp_path):
 
 def test_groups_stay_on_one_side_of_every_inner_fold():
     groups = np.arange(40) // 4
-    folds = inner_folds(TargetColumn.read(np.arange(40), 40, groups=groups, numbers=True), 5, 0)
+    folds = inner_folds(TargetTable.read(np.arange(40), 40, groups=groups, numbers=True).column(0), 5, 0)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(40))
     assert all(not set(groups[learnt]) & set(groups[held]) for learnt, held in folds)
-    assert len(inner_folds(TargetColumn.read(np.arange(3), 3, None, numbers=True), 5, 0)) == 3
+    assert len(inner_folds(TargetTable.read(np.arange(3), 3, None, numbers=True).column(0), 5, 0)) == 3
 
 
 def test_graphs_of_weight_0_are_not_there():

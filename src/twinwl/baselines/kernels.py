@@ -45,7 +45,6 @@ from twinwl.models.svm import (
     kernel_svm,
     select_svms,
 )
-from twinwl.models.targets import TargetColumn
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 _LABELS = 1 << 21  # more than the labels of any graphs whose kernel fits into memory; its cube fits 64 bits
@@ -150,7 +149,8 @@ class KernelSVC(GraphClassifier):
             Weight of each graph.
         """
         batch = labelled_graphs(self._graphs_to_fit(X), self.kernel_name)
-        targets = TargetColumn.read(y, len(batch), sample_weight, self.class_weight, groups)
+        table = self._read_targets(y, len(batch), sample_weight, groups)
+        targets = table.column(0)
         n_graphs = len(targets.rows)
         check_fits(
             8 * _MATRICES * n_graphs**2,
@@ -160,7 +160,7 @@ class KernelSVC(GraphClassifier):
         )
         seed = one_seed(self.random_state)
         folds = inner_folds(targets, self.inner_folds, seed)
-        kernels = [(0, self._fit_kernel(targets.counted(batch), seed))]
+        kernels = [(0, self._fit_kernel(table.counted(batch), seed))]
         numbered = replace(targets, rows=np.arange(n_graphs))
         (chosen,) = select_svms(kernels, [Choice(numbered, kernel_svm(targets), folds)], self.C)
         self.C_, self.inner_score_, self.support_vectors_ = chosen.C, chosen.score, chosen.vectors

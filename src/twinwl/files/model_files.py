@@ -333,7 +333,6 @@ _MANIFEST = "manifest.json"
 # No objects, so there is nothing to unpickle; no dates, no records, no other byte order than '<'.
 _PLAIN_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S[1-9]\d*|<U[1-9]\d*")
 _LARGEST_MANIFEST = 1 << 26  # bytes; parsed JSON takes up to 25 times the memory of its text
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's earliest date: the same model gives the same bytes
 
 
 def _write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, Values]) -> None:
@@ -343,16 +342,12 @@ def _write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, Values
             f"a model file holds up to {_LARGEST_MANIFEST:,}"
         )
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_member(_MANIFEST), manifest)
+        # Members that are opened have no date: the same model gives the same bytes.
+        with archive.open(_MANIFEST, "w") as member:
+            member.write(manifest.encode())
         for name, array in arrays.items():
-            with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as member:
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, _EPOCH)
-    info.external_attr = 0o644 << 16
-    return info
 
 
 def _read_members(path: Path) -> tuple[dict[str, Any], dict[str, Values]]:
@@ -618,27 +613,26 @@ _KEPT = {"x": READINGS_OF_X, "atoms": ATOMS, "target": NAME, "positive": NAME}
 def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[object]) -> Any:  # noqa: ANN401
     if manifest.get("format") != FORMAT:
         raise ModelFileError("this is not a twinwl model: its manifest does not say so")
-    _check_version(manifest.get("version"))
+    version = manifest.get("version")
+    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
+        raise ModelFileError(
+            f"the file is of format {shown(version)}, and this twinwl {version_of('twinwl')} reads 1 to "
+            f"{FORMAT_VERSION}; install a newer twinwl"
+        )
     if manifest.pop("digest", None) != _digest(manifest, arrays):
         raise ModelFileError(
             "the file was changed after it was written; get it again from where it came from"
         )
     kind = _class_of(manifest.get("class"))
     params = from_json(manifest["params"], arrays)
-    state = upgraded(manifest["version"], from_json(manifest["state"], arrays))
+    state = upgraded(version, from_json(manifest["state"], arrays))
     if arrays:
         raise ModelFileError(f"the array {next(iter(arrays))!r} belongs to nothing in the manifest")
     for parameter, entry in manifest.get("named", {}).items():
         if parameter not in getattr(kind, "_named_parameters", ()):
             raise ModelFileError(f"the manifest names {parameter!r}, which the estimator does not have")
         params[parameter] = _found_object(parameter, entry, allowed)
-    try:
-        estimator = kind._from_state(params, state)  # noqa: SLF001
-    except TwinWLError:
-        raise
-    except Exception as error:
-        problem = f"{type(error).__name__}: {error}"
-        raise ModelFileError(f"what the file holds is not a {manifest['class']} ({problem})") from error
+    estimator = kind._from_state(params, state)  # noqa: SLF001
     for one, constraint in _KEPT.items():
         if one in manifest:
             setattr(estimator, f"{one}_", checked(one, manifest[one], constraint))
@@ -653,14 +647,6 @@ def _class_of(name: object) -> Any:  # noqa: ANN401
     if not isinstance(name, str) or name not in _SAVABLE:
         raise ModelFileError(f"the file claims to hold a {shown(name)}, which is not an estimator of twinwl")
     return _SAVABLE[name]
-
-
-def _check_version(version: object) -> None:
-    if type(version) is not int or version < 1:
-        raise ModelFileError(f"the format's version is {shown(version)}, which does not exist")
-    if version > FORMAT_VERSION:
-        known = f"this twinwl {version_of('twinwl')} reads up to {FORMAT_VERSION}"
-        raise ModelFileError(f"the file is of format {version}, and {known}; install a newer twinwl")
 
 
 def _writable_params(estimator: Any) -> dict[str, object]:  # noqa: ANN401

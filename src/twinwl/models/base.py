@@ -379,8 +379,8 @@ class TaskEstimator(GraphEstimator):
             y,
             n_graphs,
             sample_weight,
-            groups,
             self.class_weight,
+            groups,
             numbers=self._learns_numbers,
             tables=self._learns_tasks,
         )
@@ -442,16 +442,11 @@ class TaskEstimator(GraphEstimator):
         scores = []
         for column, known, found in zip(targets.columns, targets.known.T, predicted):
             own = as_array(found[known].tolist(), "predictions")
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large
-                    scores.append(
-                        measure(column[known], own, sample_weight=None if weights is None else weights[known])
-                    )
-            except (TypeError, ValueError, OverflowError) as error:
-                raise TwinWLError(
-                    f"these targets cannot be compared with the predictions ({error})"
-                ) from error
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large
+                scores.append(
+                    measure(column[known], own, sample_weight=None if weights is None else weights[known])
+                )
         return float(np.mean(scores))
 
     def _same_tasks(self, y: object, n_graphs: int, name: str, *, empty: bool = False) -> Any:  # noqa: ANN401
@@ -473,17 +468,13 @@ class TaskEstimator(GraphEstimator):
             Its name, or its place among ``tasks_``.
         """
         self._check_fitted()
-        only = getattr(self, "target_", None)
-        names = self.tasks_ or (() if only is None else (only,))
+        names = self.tasks_ or (getattr(self, "target_", None),)
         place = checked("task", task, integer(0, MAX_ITEMS), NAME)
-        if isinstance(place, str) and place in names:
+        if place in names:
             place = names.index(place)
-        if isinstance(place, str) or place >= max(1, len(names)):
-            called = "" if only is None else f", {only!r}"
-            has = f"was trained on one target{called}; leave task out"
-            if self.tasks_ is not None:
-                has = f"has {len(names)} tasks: {_listing(names)}"
-            raise TwinWLError(f"task: got {shown(task)}, but this model {has}")
+        if isinstance(place, str) or place >= len(names):
+            known = f"the tasks {_listing(names)}" if any(names) else "one task; leave task out"
+            raise TwinWLError(f"task: got {shown(task)}, but this model has {known}")
         return self if self.tasks_ is None else self._select(place)
 
     def _one_task(self, task: str | int | None) -> Self:
@@ -610,5 +601,5 @@ def with_decisions(estimator: _Estimator, decisions: Any) -> _Estimator:  # noqa
     return model
 
 
-def _listing(names: Sequence[str]) -> str:
+def _listing(names: Sequence[object]) -> str:
     return ", ".join(map(repr, names[:_LISTED])) + ", …" * (len(names) > _LISTED)

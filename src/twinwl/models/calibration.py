@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from twinwl.arguments import FLAG, Bool, Constraint, Float32, Float64, Int64, Values, checked, number, pointer
+from twinwl.arguments import Bool, Constraint, Float32, Float64, Int64, Values, checked, number, pointer
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
@@ -86,7 +86,8 @@ def _doubt(codes: Int64, n_classes: int) -> Float64:
     Platt's targets, (n + 1) / (n + 2) in a class of n: without them, classes that the decisions separate
     would get probabilities of exactly 0 and 1.
     """
-    own = (np.bincount(codes, minlength=n_classes) + 1) / (np.bincount(codes, minlength=n_classes) + 2)
+    members = np.bincount(codes, minlength=n_classes)
+    own = (members + 1) / (members + 2)
     doubt = np.repeat(((1 - own[codes]) / (n_classes - 1))[:, None], n_classes, axis=1)
     doubt[np.arange(len(codes)), codes] = own[codes]
     return doubt
@@ -118,7 +119,7 @@ class ConformalSets:
             Their true classes.
         """
         scores = 1 - probabilities[np.arange(len(codes)), codes]
-        ptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=probabilities.shape[1]))])
+        ptr = pointer(np.bincount(codes, minlength=probabilities.shape[1]))
         return cls(scores[np.lexsort((scores, codes))], ptr)
 
     def p_values(self, probabilities: Float64, *, per_class: bool = True) -> Float64:
@@ -146,7 +147,7 @@ class ConformalSets:
     def of(self, probabilities: Float64, confidence: float, *, per_class: bool = True) -> Bool:
         """Return which classes are in the set of each graph, shape (n, n_classes)."""
         confidence = checked("confidence", confidence, CONFIDENCE)
-        return self.p_values(probabilities, per_class=checked("per_class", per_class, FLAG)) > 1 - confidence
+        return self.p_values(probabilities, per_class=per_class) > 1 - confidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,8 +334,6 @@ def scaffolds_of(batch: GraphBatch) -> Int64:
         node_vocabulary=vocabulary,
         edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
         edge_vocabulary=batch.edge_vocabulary,
-        node_features=None,
-        directed=False,
     )
     numbers = np.unique(exact_keys(core), axis=0, return_inverse=True)[1].reshape(-1)
     (chains,) = np.nonzero(core.nodes_per_graph == 0)
@@ -438,7 +437,8 @@ def _held_rows(codes: Int64, fraction: float, random: np.random.Generator) -> np
     held = np.zeros(len(codes), bool)
     for code in range(int(codes.max()) + 1):
         rows = random.permutation(np.flatnonzero(codes == code))
-        held[rows[: _share(len(rows), fraction)]] = True
+        n_held = min(max(1, round(fraction * len(rows))), len(rows) - 1)
+        held[rows[:n_held]] = True
     return held
 
 
@@ -461,7 +461,3 @@ def _held_groups(codes: Int64, fraction: float, random: np.random.Generator, gro
             held[group] = True
             count += rows_of[group]
     return held[groups]
-
-
-def _share(n_rows: int, fraction: float) -> int:
-    return min(max(1, round(fraction * n_rows)), n_rows - 1)

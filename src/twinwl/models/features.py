@@ -572,8 +572,6 @@ def encode_in_full(
     """
     grown = stwin_features(batch, space=space, extend=True)
     widths, grown_widths = np.array(space.columns_per_round), grown.space.columns_per_round
-    if widths.tolist() == grown_widths:
-        return grown._replace(space=space), grown.matrix
     # What is new in a round stands behind what was known.
     matrix = keep_columns(grown.matrix, ranges(pointer(grown_widths)[:-1], widths))
     if warn:

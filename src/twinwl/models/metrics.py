@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,14 +256,6 @@ def _mean_error(answers: Answers, power: int) -> float:
     return float(np.average(missed**power, weights=answers.weights))
 
 
-def _rmse(answers: Answers) -> float:
-    return math.sqrt(_mean_error(answers, 2))
-
-
-def _mae(answers: Answers) -> float:
-    return _mean_error(answers, 1)
-
-
 def _r2(answers: Answers) -> float:
     """Return the share of the variance that is predicted; NaN where all targets are equal."""
     y = answers.y.astype(np.float64)
@@ -290,8 +283,9 @@ METRICS: dict[str, Metric] = {
                percent=True, scorer="balanced_accuracy"),
         Metric("mcc", "MCC", "classes", _of_labels("matthews_corrcoef"), scorer="matthews_corrcoef"),
         Metric("brier", "Brier", "probabilities", _brier, greater_is_better=False, scorer="neg_brier_score"),
-        Metric("rmse", "RMSE", "numbers", _rmse, greater_is_better=False, scorer=_RMSE),
-        Metric("mae", "MAE", "numbers", _mae, greater_is_better=False, scorer=_MAE),
+        Metric("rmse", "RMSE", "numbers", lambda answers: math.sqrt(_mean_error(answers, 2)),
+               greater_is_better=False, scorer=_RMSE),
+        Metric("mae", "MAE", "numbers", partial(_mean_error, power=1), greater_is_better=False, scorer=_MAE),
         Metric("r2", "R²", "numbers", _r2, scorer="r2"),
         Metric("spearman", "Spearman", "numbers", _spearman),
     ]
@@ -404,13 +398,10 @@ def scorer_for(estimator: BaseEstimator, name: str) -> str | None:
     scorer = METRICS[name].scorer
     if not scorer or "scoring" not in estimator.get_params(deep=False):
         return None
-    constraints = getattr(estimator, "_constraints", None)
-    if constraints is not None:
-        try:
-            checked("scoring", scorer, *constraints["scoring"])
-        except TwinWLError:
-            return None
-    return scorer
+    # Estimators of other packages do not say what they accept: they are given the name.
+    constraints = getattr(estimator, "_constraints", {}).get("scoring")
+    accepted = [known for constraint in constraints or () if constraint for known in constraint.names]
+    return scorer if constraints is None or scorer in accepted else None
 
 
 def figures(scores: Mapping[str, float], names: Sequence[str], positive: str | None = None) -> str:
@@ -529,30 +520,29 @@ def answers_of(
         If a metric needs probabilities and the estimator gives none, or it does not predict every task.
     """
     kind, n_tasks = type(estimator).__name__, len(tasks) or 1
-    predicted, shares = np.asarray(estimator.predict(graphs)), None
-    if ranked := [name for name in names if METRICS[name].needs_probabilities]:
+    shares: Any = None
+    predicted, classes = np.asarray(estimator.predict(graphs)), getattr(estimator, "classes_", None)
+    ranked = [name for name in names if METRICS[name].needs_probabilities]
+    if ranked:
         if not hasattr(estimator, "predict_proba"):
             raise TwinWLError(f"{', '.join(ranked)}: {kind} has no predict_proba; choose other metrics")
         shares = estimator.predict_proba(graphs)
-    classes = getattr(estimator, "classes_", None)
-    if not tasks:
-        predicted, shares, classes = predicted[:, None], None if shares is None else [shares], [classes]
-    if predicted.ndim != 2 or predicted.shape[1] != n_tasks:  # noqa: PLR2004
+    if tasks:
+        _, columns, known = read_targets(y, len(y), empty=True)
+    else:
+        columns, known = (y,), np.ones((len(y), 1), np.bool_)
+        predicted, shares, classes = predicted[:, None], [shares], [classes]
+    if predicted.shape[1:] != (n_tasks,):
         raise TwinWLError(
             f"{kind} predicts an array of shape {predicted.shape}, expected one column for each of {n_tasks} "
             "tasks"
         )
-    if shares is not None and (not isinstance(shares, list) or len(shares) != n_tasks):
+    if ranked and (not isinstance(shares, list) or len(shares) != n_tasks):
         raise TwinWLError(f"{kind}: predict_proba must return a list, one array per task")
-    columns, known = [y], np.ones((len(y), 1), np.bool_)
-    if tasks:
-        table = read_targets(y, len(y), empty=True)
-        columns, known = list(table.columns), table.known
     answers = []
     for place, (column, there) in enumerate(zip(columns, known.T)):
-        probability = None if shares is None else np.asarray(shares[place], np.float64)[there]
-        own = None if classes is None else classes[place]
-        own = np.unique(column[there]) if own is None else own
+        probability = np.asarray(shares[place], np.float64)[there] if ranked else None
+        own = np.unique(column[there]) if classes is None or classes[place] is None else classes[place]
         answers.append(Answers(column[there], predicted[there, place], probability, own, positive))
     return TaskAnswers(tasks, tuple(answers), known)
 
@@ -568,7 +558,8 @@ def score_column(targets: TargetColumn, decisions: Float64, scoring: str) -> flo
     scoring
         One of `SCORINGS`, or of `NUMBER_SCORINGS`.
 
-    >>> targets = TargetColumn.read([0, 0, 0, 1], 4)
+    >>> from twinwl.models.targets import TargetTable
+    >>> targets = TargetTable.read([0, 0, 0, 1], 4).column(0)
     >>> [score_column(targets, np.array([-3.0, -2, -2, -1]), name) for name in ("accuracy", "roc_auc")]
     [0.75, 1.0]
     """

@@ -137,10 +137,6 @@ class Similarity:
             rows = slice(first, min(first + block_size, len(own)))
             yield rows, self.of(left[rows], own[rows])
 
-    def divisors(self, sums: Float64, own: Float64) -> Float64:
-        """Return what turns each of the `sums` into a similarity; infinite for zero."""
-        return _divisors(sums, own, self.own, self.base, self.normalize)
-
 
 def similarities_by_rounds(
     encoding: Encoding, n_iters: list[int], base: str, *, normalize: bool, landmarks: Int64 | None = None
@@ -186,11 +182,12 @@ def similarities_from_sums(
     """
     for low in range(0, len(sums), _ROWS_AT_ONCE):  # so that divisors need no second matrix
         rows = slice(low, low + _ROWS_AT_ONCE)
-        sums[rows] /= _divisors(sums[rows], own_left[rows], own_right, base, normalize)
+        sums[rows] /= divisors_of(sums[rows], own_left[rows], own_right, base, normalize)
     return sums
 
 
-def _divisors(sums: Float64, own_left: Float64, own_right: Float64, base: str, normalize: bool) -> Float64:
+def divisors_of(sums: Float64, own_left: Float64, own_right: Float64, base: str, normalize: bool) -> Float64:
+    """Return what turns each of the sums into a similarity; infinite for zero."""
     if base == "minmax":  # min + max of two numbers is their sum
         divisors = own_left[:, None] + own_right - sums
     elif normalize:  # the root of a square is exact in binary floating point, so the diagonal is exactly 1
@@ -238,8 +235,9 @@ def _add_rows(minima: bool, low: int, high: int, left: _Rows, right: _Columns, o
             if place >= 0:
                 _add_dense(minima, value, right.dense[place], sums)
             else:
-                entries = slice(right.ptr[column], right.ptr[column + 1])
-                _add_listed(minima, value, right.rows[entries], right.values[entries], sums)
+                for listed in range(right.ptr[column], right.ptr[column + 1]):
+                    other = right.values[listed]
+                    sums[right.rows[listed]] += min(other, value) if minima else value * other
         out[row] += sums
 
 
@@ -252,18 +250,6 @@ def _add_dense(minima: bool, value: float, others: NDArray[np.floating], sums: N
     else:
         for place in range(len(sums)):
             sums[place] += value * others[place]
-
-
-@kernel
-def _add_listed(
-    minima: bool, value: float, rows: Ints, values: NDArray[np.floating], sums: NDArray[np.floating]
-) -> None:
-    if minima:
-        for place in range(len(rows)):
-            sums[rows[place]] += min(values[place], value)
-    else:
-        for place in range(len(rows)):
-            sums[rows[place]] += value * values[place]
 
 
 _QUERIES_AT_ONCE = 128

@@ -56,7 +56,7 @@ from twinwl.models.features import (
     widen,
 )
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
-from twinwl.models.similarity import BASES, Similarity, own_sums, similarities_by_rounds
+from twinwl.models.similarity import BASES, Similarity, divisors_of, own_sums, similarities_by_rounds
 from twinwl.models.svm import (
     INNER_FOLDS,
     PENALTIES,
@@ -288,7 +288,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         graph, similarity = self._graph_to_explain(X), model._similarities[0]
         encoding, full = encode_in_full(graph, model.space_)
         own, sums = own_sums(full, self.base), similarity.sums(encoding.matrix)
-        divisors = similarity.divisors(sums, own)[0]
+        divisors = divisors_of(sums, own, similarity.own, self.base, self.normalize)[0]
         decision = _decision(model.heads_[0], model.svms_[0], sums / divisors)
         contributions = _contributions(
             encoding.matrix, similarity.matrix, decision.weights / divisors, self.base

@@ -15,7 +15,7 @@ Nyström approximation of a kernel: least squares on similarities with landmarks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
@@ -75,10 +75,8 @@ def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float
     n = len(problem.kernel)
     _subtract_decisions(problem.kernel, weights, errors)
     # Added to an error, these leave out the weights that may not rise, or fall.
-    bar_rise, bar_fall = np.empty(len(weights)), np.empty(len(weights))
-    for place in range(len(weights)):
-        bar_rise[place] = 0.0 if weights[place] < problem.upper[place] else -np.inf
-        bar_fall[place] = 0.0 if weights[place] > problem.lower[place] else np.inf
+    bar_rise = np.where(weights < problem.upper, 0.0, -np.inf)
+    bar_fall = np.where(weights > problem.lower, 0.0, np.inf)
     lanes = np.empty(_LANES), np.empty(_LANES)
     row = problem.kernel[0]
     rising, highest, lowest = _step(row, row, 0.0, errors, bar_rise, bar_fall, lanes)
@@ -183,11 +181,6 @@ INNER_FOLDS = integer(2, MAX_ITEMS)
 Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows that are learnt from, and those that are held out
 
 _FEWEST_RINGS = 50  # molecules with a ring, in each class, to calibrate on them alone
-_LIBSVM = {
-    "kernel": "precomputed",
-    "cache_size": 500,
-    "max_iter": 10_000_000,
-}  # the steps: LIBSVM's own limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,11 +311,12 @@ def kernel_svm(targets: TargetColumn, tol: float = 1e-3, epsilon: float = 0.0) -
 
     ``tol`` is the tolerance when it learns from all graphs.
     """
+    settings = {"kernel": "precomputed", "cache_size": 500, "max_iter": _MAX_SMO_STEPS, "tol": tol}
     if targets.numbers:
-        return KernelSVM(SVR(epsilon=epsilon, tol=tol, **_LIBSVM))
+        return KernelSVM(SVR(epsilon=epsilon, **settings))
     by_class = targets.weight_of_class
     weights = None if by_class is None else dict(enumerate(by_class.tolist()))
-    return KernelSVM(SVC(class_weight=weights, tol=tol, **_LIBSVM))
+    return KernelSVM(SVC(class_weight=weights, **settings))
 
 
 def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
@@ -343,18 +337,20 @@ def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
         If a class has one graph only, or all its graphs in one group; of numbers, if there is one in all.
     """
     if targets.numbers:
-        units = np.arange(len(targets.rows)) if targets.groups is None else targets.groups
-        n_units = int(units.max()) + 1
+        of_graph = np.arange(len(targets.rows)) if targets.groups is None else targets.groups
+        n_units = int(of_graph.max()) + 1
         if n_units < 2:  # noqa: PLR2004
             what = "sample" if targets.groups is None else "group"
             raise TwinWLError(f"there is only 1 {what}; the inner choice needs 2")
-        fold_of = (np.random.default_rng(seed).permutation(n_units) % n_folds)[units]
+        fold_of = (np.random.default_rng(seed).permutation(n_units) % n_folds)[of_graph]
         return [
             (np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
             for fold in range(min(n_folds, n_units))
         ]
     classes, codes, groups = targets.classes, targets.codes, targets.groups
-    members = np.bincount(codes) if groups is None else _groups_per_class(codes, groups)
+    # How many graphs, or groups, have each class.
+    units = codes if groups is None else np.unique(np.stack([codes, groups]), axis=1)[0]
+    members = np.bincount(units)
     rarest = int(members.argmin())
     if members[rarest] < 2:  # noqa: PLR2004
         what = "graph" if groups is None else "group"
@@ -405,11 +401,6 @@ def scaffold_folds(
     except TwinWLError:
         return None
     return [(learnt, held[rings[held]]) for learnt, held in folds if rings[held].any()]
-
-
-def _groups_per_class(codes: Int64, groups: Int64) -> Int64:
-    pairs = np.unique(np.stack([codes, groups]), axis=1)
-    return np.bincount(pairs[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -476,17 +467,25 @@ class SupportVectors:
 
     def between(self, wanted: int, other: int) -> tuple[Float64, float]:
         """Return weights and intercept of one pair's decision, turned so that positive is ``wanted``."""
-        if self.n_classes == 2:  # noqa: PLR2004
-            sign = 1.0 if wanted == 1 else -1.0
-            return sign * self.weights[0], sign * float(self.intercepts[0])
         pairs = list(combinations(range(self.n_classes), 2))
         pair = pairs.index((min(wanted, other), max(wanted, other)))
-        sign = 1.0 if wanted < other else -1.0
+        # Of two classes the second is positive, of more the first of each pair.
+        sign = 1.0 if (wanted < other) != (self.n_classes == 2) else -1.0  # noqa: PLR2004
         return sign * self.weights[pair], sign * float(self.intercepts[pair])
 
 
 class SVM:
-    """An SVM that learns from similarities, with a C to choose; the base of all of them."""
+    """An SVM that learns from similarities, with a C to choose; the base of all of them.
+
+    A subclass implements ``learnt(similarities, targets, C)``, which learns from all graphs;
+    ``_shared(similarities)``, which returns what all folds share; and
+    ``_of_fold(shared, targets, fold, Cs)``, which learns with each C (rising) from one side of a fold and
+    returns decisions about the other.
+    """
+
+    learnt: Callable[..., SupportVectors]
+    _shared: Callable[[Float64], Any]
+    _of_fold: Callable[..., list[Float64]]
 
     def held_out(
         self,
@@ -506,24 +505,6 @@ class SVM:
             for whole, decisions in zip(out, part):
                 whole[held] = decisions
         return out
-
-    def learnt(self, similarities: Float64, targets: TargetColumn, C: float) -> SupportVectors:
-        """Learn from all graphs."""
-        raise NotImplementedError
-
-    def _shared(self, similarities: Float64) -> Any:  # noqa: ANN401  (an array, as `_of_fold` takes it)
-        """Return what all folds share."""
-        return similarities
-
-    def _of_fold(
-        self,
-        similarities: Any,  # noqa: ANN401
-        targets: TargetColumn,
-        fold: Fold,
-        Cs: list[float],
-    ) -> list[Float64]:
-        """Learn with each C (rising) from one side of a fold; return decisions about the other."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,13 +91,11 @@ def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool =
         named = {f"y{place}": column for place, column in enumerate(table.T)}
     if not named:
         raise TwinWLError("targets: got a table without columns, expected one per task")
-    lengths = {len(column) for column in named.values()}
-    if len(lengths) > 1:
-        raise TwinWLError("targets: got columns of different lengths, expected one entry per graph in each")
-    if lengths != {n_graphs}:
-        raise TwinWLError(
-            f"there are {n_graphs} graphs but {lengths.pop()} rows of targets; give one per graph"
-        )
+    for column in named.values():
+        if len(column) != n_graphs:
+            raise TwinWLError(
+                f"there are {n_graphs} graphs but {len(column)} rows of targets; give one per graph"
+            )
     columns, known = [], []
     for name, values in named.items():
         with name_task([name]):
@@ -134,18 +132,8 @@ def _as_array(values: Any, name: str) -> Values:  # noqa: ANN401
     elif hasattr(values, "__array__"):
         return foreign_array(name, values)
     listed = items(name, values, "a list, one entry per graph")
-    rows = [row for row in listed if isinstance(row, list | tuple) or getattr(row, "ndim", False)]
-    if not rows or len(rows) < len(listed):
-        return as_array(listed, name)
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1:
-        raise TwinWLError(
-            f"{name}: got rows of {min(lengths)} to {max(lengths)} entries, expected one per task in each"
-        )
-    table = np.empty((len(rows), lengths.pop()), object)
-    for place, row in enumerate(rows):
-        table[place] = list(row)
-    return table
+    table = np.array(listed, object)  # of two axes for rows of equal length
+    return table if table.ndim == 2 else as_array(listed, name)  # noqa: PLR2004
 
 
 def as_array(values: list[Any], name: str) -> Values:
@@ -206,13 +194,6 @@ def _completed(values: Values, empty: bool) -> tuple[Values, Bool]:
         raise TwinWLError(f"all {len(values):,} targets are missing; leave that task out")
     rows, found = np.flatnonzero(known), values[known]
     if found.dtype.kind == "O":
-        kinds = [int if kind in {int, float} else kind for kind in map(type, found.tolist())]
-        for row, value, kind in zip(rows, found, kinds):
-            if kind is not kinds[0]:
-                raise TwinWLError(
-                    f"target {row} is {shown(value)}, of another kind than {shown(found[0])} before it; use "
-                    "numbers or strings alone in a column"
-                )
         found = as_array(found.tolist(), "targets")
     if found.dtype.kind == "f":
         if np.isinf(found).any():
@@ -245,7 +226,9 @@ def _fit_classes(
     return ClassHead(classes), codes, _class_weights(class_weight, classes, codes, weights)
 
 
-def _fit_numbers(values: Values, rows: Int64, weights: Float64 | None) -> tuple[NumberHead, Float64, None]:
+def _fit_numbers(
+    values: Values, rows: Int64, weights: Float64 | None, _: object
+) -> tuple[NumberHead, Float64, None]:
     """Return the weighted mean and the standard deviation of some targets, and these standardised.
 
     So no parameter depends on the unit. The scale is 1 where all numbers are equal.
@@ -297,27 +280,6 @@ class TargetColumn:
     weight_of_class: Float64 | None = None
     groups: Int64 | None = None
 
-    @classmethod
-    def read(
-        cls,
-        y: object,
-        n_graphs: int,
-        sample_weight: object = None,
-        class_weight: object = None,
-        groups: object = None,
-        *,
-        numbers: bool = False,
-    ) -> TargetColumn:
-        """Check one target per graph; as for `TargetTable.read`.
-
-        >>> targets = TargetColumn.read(["yes", "no", "yes"], 3, class_weight="balanced")
-        >>> targets.classes, targets.codes, targets.importance()
-        (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array([0.75, 1.5 , 0.75]))
-        """
-        return TargetTable.read(
-            y, n_graphs, sample_weight, groups, class_weight, numbers=numbers, tables=False
-        ).column(0)
-
     @property
     def numbers(self) -> bool:
         """Whether the targets are numbers, not classes."""
@@ -332,10 +294,6 @@ class TargetColumn:
     def codes(self) -> Int64:
         """Codes by which to stratify; all 0 for numbers."""
         return np.zeros(len(self.rows), np.int64) if self.numbers else self.answers
-
-    def counted(self, batch: GraphBatch) -> GraphBatch:
-        """Return the graphs that count."""
-        return batch if len(self.rows) == len(batch) else batch[self.rows]
 
     def importance(self) -> Float64:
         """Return how much each graph weighs, its class included."""
@@ -379,8 +337,8 @@ class TargetTable:
         y: object,
         n_graphs: int,
         sample_weight: object = None,
-        groups: object = None,
         class_weight: object = None,
+        groups: object = None,
         *,
         numbers: bool = False,
         tables: bool = True,
@@ -403,6 +361,10 @@ class TargetTable:
             Whether the targets are numbers, not classes.
         tables
             Whether ``y`` may be a table of several tasks.
+
+        >>> targets = TargetTable.read(["yes", "no", "yes"], 3, class_weight="balanced").column(0)
+        >>> targets.classes, targets.codes, targets.importance()
+        (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array([0.75, 1.5 , 0.75]))
         """
         found = read_targets(y, n_graphs, tables=tables)
         weights = sample_weights(sample_weight, n_graphs)
@@ -421,11 +383,8 @@ class TargetTable:
             own = np.flatnonzero(known[:, place])
             weighed = None if weights is None else weights[own]
             with name_task(found.names, place):
-                head, encoded, by_class = (
-                    _fit_numbers(column[own], own, weighed)
-                    if numbers
-                    else _fit_classes(column[own], own, weighed, class_weight)
-                )
+                fit = _fit_numbers if numbers else _fit_classes
+                head, encoded, by_class = fit(column[own], own, weighed, class_weight)
             heads.append(head)
             class_weights.append(by_class)
             answers[np.searchsorted(rows, own), place] = encoded

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from twinwl.arguments import Bool, Float64, Int32, Int64, UInt64, checked, integer
+from twinwl.arguments import Bool, Float64, Int32, Int64, UInt64, checked, integer, pointer
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import load, savable
 from twinwl.graphs.batch import GraphBatch
@@ -85,10 +85,9 @@ class ColumnCounts(NamedTuple):
     def merged(cls, parts: Iterable[ColumnCounts]) -> ColumnCounts:
         """Add up counts of different graphs; the order of the parts does not matter."""
         joined = _in_order(cls(*map(np.concatenate, zip(*parts))))
-        if not len(joined.h):
-            return joined
-        new = np.ones(len(joined.h), np.bool_)
-        new[1:] = (joined.keys[1:] != joined.keys[:-1]).any(axis=1) | (joined.h[1:] != joined.h[:-1])
+        names = np.column_stack([joined.keys, joined.h.astype(np.uint64)])
+        new = np.ones(len(names), np.bool_)
+        new[1:] = (names[1:] != names[:-1]).any(axis=1)
         starts = np.flatnonzero(new)
         return cls(
             joined.h[starts],
@@ -99,7 +98,8 @@ class ColumnCounts(NamedTuple):
 
     def where(self, chosen: Bool | Int64) -> ColumnCounts:
         """Return a part of the columns, or these in another order."""
-        return ColumnCounts(self.h[chosen], self.keys[chosen], self.n_graphs[chosen], self.first[chosen])
+        parts: Any = (part[chosen] for part in self)
+        return ColumnCounts(*parts)
 
     def frequent(self, min_df: int, max_features: int | None = None) -> ColumnCounts:
         """Return the columns of at least ``min_df`` graphs.
@@ -168,15 +168,17 @@ def freeze(vectorizer: STwinVectorizer, counts: ColumnCounts, graphs: GraphBatch
 
 def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 | None]:
     """Return the smallest space that has some columns, and their places in it; None if it has no others."""
-    first = np.concatenate([[0], np.cumsum(space.columns_per_round)])
-    places = [part - low for part, low in zip(_by_round(kept, first), first, strict=False)]
+    first = pointer(space.columns_per_round)
+    of_round = np.split(kept, np.searchsorted(kept, first[1:-1]))
+    places = [columns - low for columns, low in zip(of_round, first, strict=False)]
     if space.twins is None:
         alphabet, rank = _closed(space.alphabet, places)
         smaller = replace(space, alphabet=alphabet)
         if smaller.n_columns == len(kept):
             return smaller, None
-        before = np.concatenate([[0], np.cumsum(alphabet.n_colours)])
-        new = [low + of[place] for low, of, place in zip(before, rank, places, strict=False)]
+        new = [
+            low + of[place] for low, of, place in zip(pointer(alphabet.n_colours), rank, places, strict=False)
+        ]
         return smaller, np.concatenate(new)
     pairs = [part.sig_items.reshape(-1, 2)[place] for part, place in zip(space.twins, places)]
     alphabet, rank = _closed(space.alphabet, [part[:, 0] for part in pairs])
@@ -194,35 +196,28 @@ def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 |
     return replace(space, alphabet=alphabet, twins=twins, examples=examples), None
 
 
-def _by_round(columns: Int64, first: Int64) -> list[Int64]:
-    return np.split(columns, np.searchsorted(columns, first[1:-1]))
-
-
 def _closed(alphabet: Alphabet, asked: list[Int64]) -> tuple[Alphabet, list[Int64]]:
     """Return the smallest alphabet with these colours of each round, and the new number of each colour."""
     # From the last round down: a colour is needed if it is asked for, or part of a needed signature.
     needed = [np.zeros(width, np.bool_) for width in alphabet.n_colours]
+    signatures = []
     for h in range(alphabet.n_iter, -1, -1):
         needed[h][asked[h]] = True
         if h:
-            needed[h - 1][_items_of(alphabet.rounds[h - 1], needed[h])[1]] = True
+            part = alphabet.rounds[h - 1]
+            lengths = np.diff(part.sig_ptr)
+            items = part.sig_items[np.repeat(needed[h], lengths)].astype(np.int64)
+            codes, colours = np.divmod(items, max(1, part.stride))  # one's own colour has code 0
+            needed[h - 1][colours] = True
+            signatures.append((codes, colours, pointer(lengths[needed[h]])))
     rank = [np.cumsum(mask, dtype=np.int64) - 1 for mask in needed]
     rounds = []
-    for h, part in enumerate(alphabet.rounds, start=1):
-        codes, colours, sig_ptr = _items_of(part, needed[h])
-        stride = int(needed[h - 1].sum())
-        items = codes * stride + rank[h - 1][colours]
-        rounds.append(Round(sig_ptr, items.astype(item_dtype(stride, part.n_codes)), stride, part.n_codes))
+    for part, below, of, (codes, colours, sig_ptr) in zip(alphabet.rounds, needed, rank, signatures[::-1]):
+        stride = int(below.sum())
+        items = (codes * stride + of[colours]).astype(item_dtype(stride, part.n_codes))
+        rounds.append(Round(sig_ptr, items, stride, part.n_codes))
     labels = tuple(label for label, is_needed in zip(alphabet.labels, needed[0]) if is_needed)
     return replace(alphabet, labels=labels, rounds=tuple(rounds)), rank
-
-
-def _items_of(part: Round, needed: Bool) -> tuple[Int64, Int64, Int64]:
-    """Return codes and colours of the signatures of some colours (own ones have code 0), and their ranges."""
-    lengths = np.diff(part.sig_ptr)
-    items = part.sig_items[np.repeat(needed, lengths)].astype(np.int64)
-    codes, colours = np.divmod(items, max(1, part.stride))
-    return codes, colours, np.concatenate([[0], np.cumsum(lengths[needed])])
 
 
 def _in_order(counts: ColumnCounts) -> ColumnCounts:
@@ -386,8 +381,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         if len(kept) < len(n_graphs):
             model.columns_ = kept if model.columns_ is None else model.columns_[kept]
             model.n_graphs_with_column_, model.n_features_out_ = n_graphs[kept], len(kept)
-            model.min_df = fewest
-            model.max_features = model.max_features if max_features is None else max_features
+            model.min_df, model.max_features = fewest, max_features or model.max_features
         return model
 
     def fit(self, X: GraphsLike, y: object = None) -> STwinVectorizer:  # noqa: ARG002
@@ -476,6 +470,5 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
 
 def warn_strange_graphs(batch: GraphBatch, encoding: Encoding) -> None:
     """Warn once where graphs carry only labels that training never saw."""
-    unseen_before = np.concatenate([[0], np.cumsum(encoding.column_of_node[0] < 0)])
-    unseen_per_graph = np.diff(unseen_before[batch.graph_ptr])
+    unseen_per_graph = np.diff(pointer(encoding.column_of_node[0] < 0)[batch.graph_ptr])
     warn_unseen_labels((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0))
