@@ -5,8 +5,6 @@ The hash that runs until nothing changes: stable colours, and how far every root
 ``docs/hash.md`` says to the bit what is computed. **Any change here breaks every stored hash.**
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Literal
 

@@ -14,8 +14,6 @@ Mixing of 64-bit words, the basis of hashes and content keys.
 **Any change here breaks every stored hash.**
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -92,8 +90,9 @@ class KeyFormat(NamedTuple):
     """How the keys of a round are made.
 
     ``stride`` is the number of colours of the previous round: an item is ``code * stride + colour``. ``bits``
-    is the width of a digit, and ``padded`` the number of items that every packed key has room for. Tests
-    narrow ``hash_mask``, the bits of hashes that are used, to force collisions.
+    is the width of a digit. Keys are padded to ``padded`` items, `USUAL_DEGREE` or, where so many do not fit,
+    -1: then every node takes the general path. Tests narrow ``hash_mask``, the bits of hashes that are used,
+    to force collisions.
     """
 
     stride: int
@@ -148,8 +147,7 @@ def pass_labels(
         np.zeros(_BLOCK + 1, np.int64),
         np.empty(most_heard + _BLOCK, np.int64),
     )
-    # If a padded key does not fit, every node takes the general path.
-    straight = USUAL_DEGREE if table.key_format.padded == USUAL_DEGREE else -1
+    straight = table.key_format.padded
     for begin in range(first, last, _BLOCK):
         end = min(begin + _BLOCK, last)
         _hear(indptr[begin], indptr[end], messages, before, table.key_format.stride, heard)
@@ -254,12 +252,14 @@ def enter_all(table: Table) -> None:
         slots[slot] = ((spot >> _HALF) << _HALF) | np.uint64(colour + 1)
 
 
-@kernel
-def translate(first: int, last: int, became: Int32, colours: Int32) -> None:
-    """Replace the colours of nodes ``first..last`` by their new numbers; -1 stays."""
-    for node in range(first, last):
-        if colours[node] >= 0:
-            colours[node] = became[colours[node]]
+def pair_keys(own: Int32, heard: Int32, key_format: KeyFormat) -> UInt64:
+    """Return the keys of signatures with one item each; unseen if the own colour is -1.
+
+    Digits take from 26 to 32 bits. So keys are not padded, and two digits fit into the second word.
+    """
+    digits = np.array([own, heard]).astype(np.uint64) + _ONE
+    low = (digits[0] << np.uint64(key_format.bits)) | digits[1]
+    return np.column_stack([np.where(own < 0, _UNSEEN, _ZERO), low])
 
 
 @kernel
