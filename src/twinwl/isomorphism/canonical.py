@@ -7,6 +7,9 @@ are refined, until they determine the graph. If every other choice of a node lea
 choices are equivalent, and that digest is the key. For the few graphs that are left (strongly regular ones,
 for example) it is a digest of the canonical form. As with any digest, two keys are equal by chance with a
 probability of about 2⁻¹²⁸.
+
+In this order: canonical forms (`certificates`), exact keys (`exact_keys`) with the search over individualised
+nodes, and the question whether stable colours determine a graph (`class_to_split`).
 """
 
 import struct
@@ -278,7 +281,7 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
     cost = indptr[high] - indptr[low] + n
     if n * _DEEPEST > _MOST_STEPS:
         return 0
-    classes.round[0] = n + 3  # later than any round before
+    classes.round[0] = n + 3  # later than any round before, for each of these but the last split a class
     # The classes before each node that was individualised, and the cells that these were taken from.
     words_at = np.empty((_DEEPEST, n, words.shape[1]), np.uint64)
     marks_at = np.empty((_DEEPEST, n, marks.shape[1]), np.int32)

@@ -10,6 +10,9 @@ Content keys change in every round, and a path of n nodes takes n / 2 rounds unt
 steps. The keys of *stable* colours take O((nodes + arcs) log nodes) steps for any number of rounds. A class
 of nodes keeps its key until it splits, and then its largest part still keeps it. So a node changes its key
 only when its class is halved, and only the neighbours of changed nodes are updated.
+
+In this order: content keys of colours (`content_keys`) and of nodes (`node_keys`), the functions that combine
+keys (`fold_keys`, `absorbed` and others), and stable classes (`stable_classes`) with their kernels.
 """
 
 from collections.abc import Iterable, Iterator

@@ -106,7 +106,10 @@ def _sizes_of_large_graph(graph: GraphBatch, out: Int32) -> None:
 
 
 def _expected_steps(roots: Int64, indptr: Int64, indices: Int32, most_steps: int, sizes: Int32) -> int:
-    """Estimate the number of steps of searches from all roots from a few, as far as ``most_steps``."""
+    """Estimate the number of steps of searches from all roots by searching from a few of them.
+
+    Searching stops once it is clear that the estimate exceeds ``most_steps``.
+    """
     step = max(1, len(roots) // _SAMPLED_ROOTS)
     sample = roots[step // 2 :: step]  # not the first one, which is often a hub
     most_steps = most_steps // len(roots) * len(sample)

@@ -9,9 +9,9 @@ equal: it is as fast as hashing, but collisions cannot cause errors.
 Nodes are processed in blocks, so that keys stay in the first cache. Nodes of degree four or less take a path
 without branches: four items, padded with zeros, through a sorting network.
 
-Mixing of 64-bit words, the basis of hashes and content keys.
-
-**Any change here breaks every stored hash.**
+`pass_labels` is the round; `look_up` is the search in the table. `twinwl.refinement.colours` owns the memory.
+At the start are `stirred` and `blended`, which mix 64-bit words. Content keys and hashes of graphs are made
+of them too, so **any change to these two breaks every stored hash.**
 """
 
 from typing import NamedTuple
@@ -21,7 +21,8 @@ import numpy as np
 from twinwl.arguments import Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 
-# All arithmetic is on unsigned words: one plain int would turn it into floating point.
+# All arithmetic is on unsigned words, and so all constants are unsigned: numba turns the sum of an unsigned
+# and a signed number into floating point.
 _STIR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _TURN = np.uint64(29)
@@ -49,7 +50,6 @@ def blended(a: np.uint64, b: np.uint64, salt: np.uint64) -> tuple[np.uint64, np.
     return a, b
 
 
-# All arithmetic on keys is on unsigned 64-bit words; a plain int literal would turn it into floats.
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _WORD = np.uint64(64)
