@@ -4,8 +4,6 @@ The code is kept in ``NUMBA_CACHE_DIR`` where that is set, else in the user's ca
 temporary files.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -19,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import config
 
 from twinwl.arguments import user_cache
 
@@ -53,6 +50,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  
         return lambda decorated: kernel(decorated, **options)
     file = Path(function.__code__.co_filename)
     options["cache"] = file.is_file()  # what was typed at a prompt cannot be found again
+    config = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, str(_code_folder(file))
     try:  # Nothing calls kernels through C, so the code for that need not be compiled.
         return numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
@@ -68,7 +66,7 @@ def _code_folder(file: Path) -> Path:
     a kernel or a constant in another file, nor of NUMBA_BOUNDSCHECK, nor that a type has moved.
     """
     sources = "".join(sorted(_kernel_sources(file)))
-    digest = blake2b(f"{config.BOUNDSCHECK} {sources}".encode(), digest_size=10).hexdigest()
+    digest = blake2b(f"{numba.config.BOUNDSCHECK} {sources}".encode(), digest_size=10).hexdigest()
     folder = _base_folder() / digest
     if not folder.exists():
         _announce()

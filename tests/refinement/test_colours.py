@@ -177,7 +177,7 @@ def test_hubs_hear_their_neighbours_in_order(n_leaves):
 def test_many_edge_labels_need_wide_items():
     """The product of edge labels and colours passes 32 bits; items widen instead of wrapping."""
     table = RoundTable(2**20, 2**12)
-    assert table.item_dtype == np.int64
+    assert table.finished().sig_items.dtype == np.int64
 
 
 def test_threads_and_blocks_do_not_change_the_result(monkeypatch):

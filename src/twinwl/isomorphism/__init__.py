@@ -1,7 +1,5 @@
 """Compare, hash and group graphs; the table of readouts, which needs no compiled code until one is used."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module

@@ -7,9 +7,10 @@ are refined, until they determine the graph. If every other choice of a node lea
 choices are equivalent, and that digest is the key. For the few graphs that are left (strongly regular ones,
 for example) it is a digest of the canonical form. As with any digest, two keys are equal by chance with a
 probability of about 2⁻¹²⁸.
-"""
 
-from __future__ import annotations
+In this order: canonical forms (`certificates`), exact keys (`exact_keys`) with the search over individualised
+nodes, and the question whether stable colours determine a graph (`class_to_split`).
+"""
 
 import struct
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import Int32, Int64, Ints, UInt64, pointer
+from twinwl.arguments import Bool, Int32, Int64, Ints, UInt64, pointer
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch, with_own_labels
 from twinwl.graphs.labels import Label, label_token
@@ -87,11 +88,11 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
     for graph in graphs:
         first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
         here = slice(edge_ptr[graph], edge_ptr[graph + 1])
-        tokens, colours = _dense(rank_of_node[first:last].tolist(), node_tokens)
+        tokens, colours = _dense(rank_of_node[first:last], node_tokens)
         if roots is not None:
             colours = [2 * colour for colour in colours]
             colours[int(roots[graph]) - first] += 1
-        bonds, kinds = _dense(rank_of_edge[here].tolist(), edge_tokens) if labelled else ([], [])
+        bonds, kinds = _dense(rank_of_edge[here], edge_tokens) if labelled else ([], [])
         counts = last - first, here.stop - here.start, len(tokens)
         head = struct.pack("<BBQQQ", batch.directed, roots is not None, *counts)
         form = _form(colours, ends[here] - first, kinds, directed=batch.directed)
@@ -156,14 +157,13 @@ def _ranked(vocabulary: tuple[Label, ...], codes: Int32) -> tuple[list[bytes], I
     return [struct.pack("<Q", len(token)) + token for token in ordered], ranks[codes]
 
 
-def _dense(ranks: list[int], tokens: list[bytes]) -> tuple[list[bytes], list[int]]:
+def _dense(ranks: Int64, tokens: list[bytes]) -> tuple[list[bytes], list[int]]:
     """Return the tokens that occur, in order, and the ranks counted among these only.
 
     So the numbers depend on the graph alone, not on what else its batch holds.
     """
-    present = sorted(set(ranks))
-    place = {rank: number for number, rank in enumerate(present)}
-    return [tokens[rank] for rank in present], [place[rank] for rank in ranks]
+    present, places = np.unique(ranks, return_inverse=True)
+    return [tokens[rank] for rank in present.tolist()], places.tolist()
 
 
 def exact_keys(batch: GraphBatch) -> UInt64:
@@ -281,7 +281,7 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
     cost = indptr[high] - indptr[low] + n
     if n * _DEEPEST > _MOST_STEPS:
         return 0
-    classes.round[0] = n + 3  # later than any round before
+    classes.round[0] = n + 3  # later than any round before, for each of these but the last split a class
     # The classes before each node that was individualised, and the cells that these were taken from.
     words_at = np.empty((_DEEPEST, n, words.shape[1]), np.uint64)
     marks_at = np.empty((_DEEPEST, n, marks.shape[1]), np.int32)
@@ -301,13 +301,21 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
     sign_all(low, high, classes)
     _digest(low, high, classes, out)
     # Every other choice must lead to the same key. The last choices come first: they change least.
+    signatures = words[low:high, SIGNATURE:].copy()
     for level in range(depth - 1, -1, -1):
         begin = cell_at[level] - low
-        for place in range(begin + 1, begin + marks_at[level, begin, LENGTH]):
+        cell_nodes = marks_at[level, begin:, NODE][: marks_at[level, begin, LENGTH]]
+        is_like_first = np.zeros(n, np.bool_)
+        is_like_first[cell_nodes[0] - low] = True
+        for node in cell_nodes[1:]:
+            if is_like_first[node - low]:
+                continue
             words[low:high], marks[low:high] = words_at[level], marks_at[level]
-            if not _leads_to(out, marks[low + place, NODE], level, depth, low, high, classes):
+            if not _leads_to(out, node, level, depth, low, high, classes):
                 out[2] = 0
                 return cost * n_paths
+            _note_images(low, signatures, cell_nodes, classes, is_like_first)
+            is_like_first[node - low] = True
     return cost * n_paths
 
 
@@ -324,6 +332,25 @@ def _leads_to(key: UInt64, node: int, level: int, depth: int, low: int, high: in
     found = np.empty(3, np.uint64)
     _digest(low, high, classes, found)
     return found[0] == key[0] and found[1] == key[1]
+
+
+@kernel
+def _note_images(low: int, signatures: UInt64, cell: Int32, classes: Classes, is_like_first: Bool) -> None:
+    """Note the images of nodes that are like the first choice, which are like it too.
+
+    Two choices of nodes gave the same key, so an automorphism maps nodes with equal signatures onto each
+    other where they are alone in their class. ``signatures`` are those of the first choice.
+    """
+    words, marks = classes.words, classes.marks
+    for there in cell:
+        if marks[marks[there, CLASS], LENGTH] > 1:
+            continue
+        a, b = words[there, SIGNATURE], words[there, SIGNATURE + 1]
+        for here in cell:
+            if signatures[here - low, 0] == a and signatures[here - low, 1] == b:
+                alike = is_like_first[here - low] or is_like_first[there - low]
+                is_like_first[here - low] = is_like_first[there - low] = alike
+                break
 
 
 # Whether stable colours determine a graph, and which class to look into where they do not.
@@ -459,17 +486,13 @@ def _judged(begin: int, other: int, low: int, classes: Classes) -> int:
 def _smallest_left(low: int, high: int, classes: Classes) -> int:
     """Return the smallest class that was not taken away (of several the one with the smallest key), or -1."""
     words, marks, notes = classes.words, classes.marks, classes.notes
-    chosen = -1
+    chosen, least = -1, (0, np.uint64(0), np.uint64(0))
     begin = low
     while begin < high:
-        length = marks[begin, LENGTH]
-        if length > 1 and (notes[begin - low, _DEGREE] > 0 or notes[begin - low, _INNER] == _OTHER):
-            if chosen < 0 or length < marks[chosen, LENGTH]:
-                chosen = begin
-            elif length == marks[chosen, LENGTH]:
-                node, best = marks[begin, NODE], marks[chosen, NODE]
-                a, x = words[node, KEY], words[best, KEY]
-                if a < x or (a == x and words[node, KEY + 1] < words[best, KEY + 1]):
-                    chosen = begin
+        length, node = int(marks[begin, LENGTH]), marks[begin, NODE]
+        rank = length, words[node, KEY], words[node, KEY + 1]
+        is_left = notes[begin - low, _DEGREE] > 0 or notes[begin - low, _INNER] == _OTHER
+        if length > 1 and is_left and (chosen < 0 or rank < least):
+            chosen, least = begin, rank
         begin += length
     return chosen

@@ -3,8 +3,6 @@
 The result of a comparison: the verdict and its witness.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, repeat
@@ -12,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from twinwl.arguments import ROUNDS, Int32, Values, checked
+from twinwl.arguments import ROUNDS, Int32, Int64, Values, checked
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.building import one_graph
@@ -287,6 +285,7 @@ class _Rounds:
     def __init__(self, pair: GraphBatch, readouts: tuple[Readout, ...]) -> None:
         self._pair = pair
         self._reader = RoundReader(pair, readouts)
+        self._cheap = all(readout.is_cheap or not readout.is_known for readout in readouts)
         self._remember = all(readout.remembers for readout in readouts)
         self._rows: list[tuple[Int32, Int32]] = []  # colours and sizes of each round
         self._agreed = -1  # the last round that is known to agree
@@ -313,17 +312,29 @@ class _Rounds:
 
     def _look_at(self, h: int) -> None:
         colours, sizes = self._rows[h]
-        found = _difference(self._pair, h, colours, self._reader.read(sizes, h))
+        found = None
+        if h > 1 and not self._cheap:
+            # Graphs that differ most often do so where subgraphs are largest: one such colour may show it.
+            largest = np.flatnonzero(sizes == sizes.max())
+            rarest = np.argmin(np.bincount(colours)[colours[largest]])
+            nodes = np.flatnonzero(colours == colours[largest[rarest]])
+            found = _difference(self._pair, h, colours, self._reader.read(sizes, h, nodes), nodes)
+        if not found:
+            found = _difference(self._pair, h, colours, self._reader.read(sizes, h))
         if found:
             self.witness = found
         else:
             self._agreed = h
 
 
-def _difference(pair: GraphBatch, h: int, colours: Int32, values: tuple[Values, ...]) -> Witness | None:
-    """Return a witness where the multisets of (colour, values) of the two graphs differ."""
-    boundary = pair.graph_ptr[1]
-    numbers = colours.astype(np.int64)
+def _difference(
+    pair: GraphBatch, h: int, colours: Int32, values: tuple[Values, ...], nodes: Int64 | None = None
+) -> Witness | None:
+    """Return a witness where the multisets of (colour, values) of the two graphs differ, among some nodes."""
+    nodes = np.arange(pair.n_nodes) if nodes is None else nodes
+    boundary = int(np.searchsorted(nodes, pair.graph_ptr[1]))
+    numbers = colours[nodes].astype(np.int64)
+    values = tuple(part[nodes] for part in values)
     for part in values:
         classes = class_numbers(part)
         numbers = numbers * (int(classes.max(initial=0)) + 1) + classes
@@ -331,12 +342,12 @@ def _difference(pair: GraphBatch, h: int, colours: Int32, values: tuple[Values, 
             numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
     if np.array_equal(np.sort(numbers[:boundary]), np.sort(numbers[boundary:])):
         return None
-    distinct, inverse = np.unique(numbers, return_inverse=True)
+    inverse = np.unique(numbers, return_inverse=True)[1]
     first, second = (
-        np.bincount(part, minlength=len(distinct)) for part in (inverse[:boundary], inverse[boundary:])
+        np.bincount(part, minlength=len(numbers)) for part in (inverse[:boundary], inverse[boundary:])
     )
     carrier = int(np.flatnonzero((first != second)[inverse])[0])
-    alike = np.flatnonzero(inverse == inverse[carrier])
+    alike = nodes[inverse == inverse[carrier]]
     shown = tuple(readable(part, carrier) for part in values)
     return Witness(
         iteration=h,
@@ -345,8 +356,8 @@ def _difference(pair: GraphBatch, h: int, colours: Int32, values: tuple[Values, 
         value=(shown if len(shown) > 1 else shown[0]) if shown else None,
         counts=(int(first[inverse[carrier]]), int(second[inverse[carrier]])),
         nodes=(
-            tuple(alike[alike < boundary].tolist()),
-            tuple((alike[alike >= boundary] - boundary).tolist()),
+            tuple(alike[alike < pair.graph_ptr[1]].tolist()),
+            tuple((alike[alike >= pair.graph_ptr[1]] - pair.graph_ptr[1]).tolist()),
         ),
     )
 

@@ -1,7 +1,6 @@
 """Groups of isomorphic graphs, in memory or in a stream, and what molecules of a group differ in."""
 
-from __future__ import annotations
-
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -196,16 +195,12 @@ def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLev
     """
     finer = LADDER[LADDER.index(atoms) + 1 :]
     shared = np.flatnonzero((np.bincount(found.labels) > 1)[found.labels])
-    group_of = found.labels[shared].tolist()
-    before: list[object] = [*group_of]
+    # Molecules of a group that agree at all levels so far are a part: its group, and a number for each level.
+    parts: list[tuple[int, ...]] = [(group,) for group in found.labels[shared].tolist()]
     counts = {}
     for level in finer:
         graphs = GraphBatch.from_smiles([smiles[graph] for graph in shared.tolist()], atoms=level)
-        now = list(zip(before, deduplicate(graphs).labels.tolist()))
-        parts_before, parts_now = (
-            np.bincount([group for group, _ in set(zip(group_of, parts))], minlength=len(found))
-            for parts in (before, now)
-        )
-        counts[level] = int((parts_now > parts_before).sum())
-        before = [*now]
+        parts = [(*part, label) for part, label in zip(parts, deduplicate(graphs).labels.tolist())]
+        n_parts = Counter(part[:-1] for part in set(parts))
+        counts[level] = len({part[0] for part, n in n_parts.items() if n > 1})
     return counts

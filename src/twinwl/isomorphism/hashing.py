@@ -1,11 +1,11 @@
 """A stable hash of graphs: equal for isomorphic graphs, and never weaker than 1-WL.
 
-The hash that runs until nothing changes: stable colours, and how far every rooted subgraph grows.
+The default hash (``twl2``) digests the multiset of (stable signature, growth of the rooted subgraph) of the
+nodes: `stable_folds`. The hash of the first version (``twl1``) digests the multisets of (colour, readout) of
+each round. Both end in `graph_keys`, which works on blocks of graphs, on threads.
 
 ``docs/hash.md`` says to the bit what is computed. **Any change here breaks every stored hash.**
 """
-
-from __future__ import annotations
 
 import struct
 from typing import Literal
@@ -51,7 +51,11 @@ def stable_folds(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
 
 
 def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_iter: int) -> UInt64:
-    """Return the key of the readouts of each wanted node's rooted subgraphs while they grow; 0 for others."""
+    """Return the key of the readouts of each wanted node's rooted subgraphs while they grow; 0 for others.
+
+    A graph in which some still grow after ``n_iter`` rounds is repeated with four times as many. Beyond 256
+    nodes three rounds are all there are.
+    """
     out = np.zeros((batch.n_nodes, 2), np.uint64)
     graphs = _holding(batch, wanted)
     if not graphs.any():
@@ -107,7 +111,7 @@ def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UI
 
 @kernel
 def _follow_sizes(rows: Int32, wanted: Bool, keys: UInt64) -> None:
-    """Do the same for the readout that is there already, of the wanted nodes alone."""
+    """Do as `_follow` does where rooted sizes are the readout, for the wanted nodes alone; write the keys."""
     for node in range(len(wanted)):
         if not wanted[node]:
             continue

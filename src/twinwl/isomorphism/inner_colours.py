@@ -5,8 +5,6 @@ dimensional power, cubic cost. ``marked-wl-K`` marks K more nodes, one after the
 each: power that grows with K.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -231,8 +229,8 @@ class Partition(NamedTuple):
     keys : array of uint64, shape (n, 2)
         The content of each node's colour in 128 bits. The nodes of a cell have one key.
     cells : array of int32, shape (3, n)
-        The nodes, cell after cell; the place where each node's cell starts; the length of the cell that starts
-        at a place.
+        The nodes, cell after cell; the place where each node's cell starts; the length of the cell
+        that starts at a place.
     new_keys : array of uint64, shape (n, 2)
         What the keys become if a node's cell splits.
     lists : array of int32, shape (2, n)
@@ -280,53 +278,53 @@ def _value_of_marks(  # noqa: C901  (a walk)
     n = len(parts.listed)
     # By depth: the next place and the end of the cell that marks are taken from, the number of leaves that
     # were seen, and whether the partition one deeper has a leaf.
-    at = np.zeros((n_marks + 1, 4), np.int64)
-    own, total = np.empty((n_marks + 1, 2), np.uint64), np.zeros((n_marks + 1, 2), np.uint64)
-    known = np.empty((n_marks + 1, n, 4), np.uint64)  # leaves, and the values they stand for
+    at, end, n_known, has_leaf = np.zeros((4, n_marks + 1), np.int64)
+    own, total = np.zeros((2, n_marks + 1, 2), np.uint64)
+    leaves, values = np.empty((2, n_marks + 1, n, 2), np.uint64)  # and what they stand for
     depth, is_new, spare = 0, True, _at(n_marks + 1, parts)
     while True:
         part = _at(depth, parts)
         if is_new:
             own[depth, 0], own[depth, 1] = _value(part)
-            total[depth] = at[depth] = 0
+            total[depth] = 0
+            at[depth] = end[depth] = n_known[depth] = 0
             start = _largest_cell(part)
             if depth < n_marks and part.cells[2, start] > 1:
-                at[depth, 0], at[depth, 1] = start, start + part.cells[2, start]
-        if at[depth, 0] == at[depth, 1]:  # all nodes of the cell were marked: hand the value up
+                at[depth], end[depth] = start, start + part.cells[2, start]
+        if at[depth] == end[depth]:  # all nodes of the cell were marked: hand the value up
             a, b = own[depth]
-            if at[depth, 1]:
+            if end[depth]:
                 a, b = absorbed(a, b, total[depth, 0], total[depth, 1])
             if depth == 0:
                 return a, b
             depth, is_new = depth - 1, False
-            found = at[depth, 2]
-            at[depth, 2] += at[depth, 3]
-            known[depth, found, 2], known[depth, found, 3] = a, b
-            total[depth] += known[depth, found, 2:]
+            found = n_known[depth]
+            values[depth, found, 0], values[depth, found, 1] = a, b
+            total[depth] += values[depth, found]
+            n_known[depth] += has_leaf[depth]
             continue
         deeper = _at(depth + 1, parts)
-        _copy(part, deeper)
-        _mark(deeper, part.cells[0, at[depth, 0]])
-        at[depth, 0] += 1
-        leaves, n_leaves = known[depth], at[depth, 2]
-        found = n_leaves
+        deeper.keys[:], deeper.cells[:] = part.keys, part.cells
+        _mark(deeper, part.cells[0, at[depth]])
+        at[depth] += 1
+        found = n_leaves = n_known[depth]
         start = _largest_cell(deeper)
-        at[depth, 3] = depth + 1 < n_marks and deeper.cells[2, start] > 1
-        if at[depth, 3]:
+        has_leaf[depth] = depth + 1 < n_marks and deeper.cells[2, start] > 1
+        if has_leaf[depth]:
             # A leaf names all nodes, so an automorphism maps nodes that lead to equal leaves to each other.
-            _copy(deeper, spare)
+            spare.keys[:], spare.cells[:] = deeper.keys, deeper.cells
             while spare.cells[2, start] > 1:
                 _mark(spare, spare.cells[0, start])
                 start = _largest_cell(spare)
-            leaves[n_leaves, 0], leaves[n_leaves, 1] = _value(spare)
+            leaves[depth, n_leaves, 0], leaves[depth, n_leaves, 1] = _value(spare)
             found = 0
-            while leaves[found, 0] != leaves[n_leaves, 0] or leaves[found, 1] != leaves[n_leaves, 1]:
+            while not _are_equal(leaves[depth], found, n_leaves):
                 found += 1
         is_new = found == n_leaves
         if is_new:
             depth += 1
         else:
-            total[depth] += leaves[found, 2:]
+            total[depth] += values[depth, found]
 
 
 @kernel
@@ -364,12 +362,6 @@ def _at(place: int, parts: Partition) -> Partition:
     """Return one of some partitions."""
     messages, keys, cells, new_keys, lists, listed = parts
     return Partition(messages, keys[place], cells[place], new_keys, lists, listed)
-
-
-@kernel
-def _copy(source: Partition, target: Partition) -> None:
-    target.keys[:] = source.keys
-    target.cells[:] = source.cells
 
 
 @kernel

@@ -4,25 +4,13 @@ The table of readouts is `twinwl.isomorphism.READOUTS`. Here are those that coun
 a readout on one of all equal rooted subgraphs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import (
-    MARKED_WL,
-    Constraint,
-    Int32,
-    Int64,
-    UInt64,
-    Values,
-    checked,
-    graph_of_node,
-    one_of,
-)
+from twinwl.arguments import MARKED_WL, Constraint, Int32, Int64, UInt64, Values, checked, one_of
 from twinwl.errors import LabelError, TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import label_token, normalise_label
@@ -57,16 +45,19 @@ def degrees(block: RootedBlock) -> UInt64:
     Degrees are counted apart by edge label, and by direction where directed.
     """
     ptr, _, messages, label_keys = block.as_subgraphs()
-    codes = messages.codes if len(messages.codes) else np.zeros(len(messages.indices), np.int32)
-    nodes = absorbed_rows(_sums(messages.code_keys[codes], messages.indptr), label_keys)
+    if len(messages.codes):
+        heard = _sums(messages.code_keys[messages.codes], messages.indptr)
+    else:
+        heard = np.diff(messages.indptr).astype(np.uint64)[:, None] * messages.code_keys[0]
+    nodes = absorbed_rows(heard, label_keys)
     return absorbed_rows(_sums(nodes, ptr), _size_keys(block))
 
 
 def _sums(keys: UInt64, ptr: Int64) -> UInt64:
     """Return the sum of each run of keys: a multiset in two words. Both sum and difference wrap around."""
-    totals = np.zeros((len(keys) + 1, 2), np.uint64)
-    np.cumsum(keys, axis=0, out=totals[1:])
-    return np.diff(totals[ptr], axis=0)
+    totals = np.zeros((2, len(keys) + 1), np.uint64)
+    np.cumsum(keys.T, axis=1, out=totals[:, 1:])
+    return np.diff(totals[:, ptr]).T
 
 
 def _size_keys(block: RootedBlock) -> UInt64:
@@ -154,7 +145,9 @@ class RoundReader:
         self._groups = Groups()
         self._group_values: list[Values] = []
 
-    def read(self, size_of_node: Int32, h: int | None = None) -> tuple[Values, ...]:
+    def read(
+        self, size_of_node: Int32, h: int | None = None, nodes: Int64 | None = None
+    ) -> tuple[Values, ...]:
         """Return the values of each readout in round h, by default the next one.
 
         Parameters
@@ -163,6 +156,8 @@ class RoundReader:
             Rooted sizes of that round.
         h
             Any round, whether it comes before or after the last one.
+        nodes : array of int64, optional
+            All nodes of some colours: the values of others are not up to date. By default all.
 
         Returns
         -------
@@ -173,6 +168,8 @@ class RoundReader:
             return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
         self._round = self._round + 1 if h is None else h
         grown = np.flatnonzero(size_of_node != self._sizes)
+        if nodes is not None:
+            grown = np.intersect1d(grown, nodes, assume_unique=True)
         sizes = size_of_node[grown]
         check_cost([readout.name for readout in self._readouts], sizes)
         blocks = [self._read_block(block) for block in self._source.blocks(grown, self._round, sizes)]
@@ -182,7 +179,8 @@ class RoundReader:
                 old[grown] = new
             fresh = held
         self._held = fresh or self._held or (np.empty((0, 1), np.int64),) * len(self._readouts)
-        self._sizes = size_of_node
+        self._sizes = self._sizes.copy()
+        self._sizes[grown] = sizes
         return self._held
 
     def _read_block(self, block: RootedBlock) -> list[Values]:
@@ -319,5 +317,5 @@ def _complaint(value: object) -> str:
 
 def _whereabouts(batch: GraphBatch, node: int) -> tuple[int, int]:
     """Return the graph that holds a node of the batch, and the node's number there."""
-    graph = graph_of_node(batch.graph_ptr, node)
+    graph = int(np.searchsorted(batch.graph_ptr, node, side="right")) - 1
     return graph, int(node - batch.graph_ptr[graph])

@@ -19,7 +19,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label
 from twinwl.isomorphism.canonical import exact_keys, number_keys
 from twinwl.refinement.colours import messages_of
-from twinwl.refinement.content_keys import KeyedMessages, label_keys
+from twinwl.refinement.content_keys import KeyedMessages, label_keys, message_keys
 from twinwl.refinement.identities import RootedSubgraphs, rooted_subgraphs
 
 if TYPE_CHECKING:
@@ -116,16 +116,11 @@ class Neighbourhoods:
     @cached_property
     def code_keys(self) -> UInt64:
         """Keys of the kinds of messages: edge label and, if directed, which end of the arc sends it."""
-        edge_vocabulary = self.batch.edge_vocabulary or (None,)  # empty without labels, or without edges
-        ends: tuple[str, ...] = ("head", "tail") if self.batch.directed else ("edge",)
-        return label_keys([(label, end) for label in edge_vocabulary for end in ends], b"twl1 inner code")
+        ends = ("head", "tail") if self.batch.directed else ("edge",)
+        return message_keys(self.batch.edge_vocabulary, ends, b"twl1 inner code")
 
     def blocks(self, roots: Int64, hops: int, size_of_root: Int32) -> Iterator[RootedBlock]:
         """Yield the subgraphs of the given roots, in order."""
-        if len(roots) * (self.batch.n_nodes + len(self.batch.indices)) <= _BLOCK_ENTRIES:
-            if len(roots):
-                yield RootedBlock(self, roots, hops, size_of_root)
-            return
         arcs_before_graph = self.batch.indptr[self.batch.graph_ptr]
         graph = np.searchsorted(self.batch.graph_ptr, roots, side="right") - 1
         sizes = size_of_root.astype(np.int64)

@@ -51,11 +51,10 @@ from twinwl.isomorphism.readouts import (
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
 from twinwl.models.base import Constraints, GraphEstimator, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
-from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, colour_round, refine
+from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, refine
 from twinwl.refinement.content_keys import hexadecimal
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
-from twinwl.refinement.round_kernels import Messages
 
 LARGEST_EXAMPLE = 64  # nodes: what is larger cannot be read in a picture
 _DIGITS_SHOWN = 16
@@ -604,12 +603,9 @@ def pair_with_values(
     """
     out = np.empty(colours.shape, np.int32)
     rounds = []
-    # A pair is the signature of a node that receives a single item, its value.
-    n = len(colours[0])
-    messages = Messages(np.arange(n + 1), np.arange(n, 2 * n, dtype=np.int32), np.empty(0, np.int32), 1)
     for h, (colour, value) in enumerate(zip(colours, values)):
         table = RoundTable(STRIDE, 1, None if known is None else known[h])
-        colour_round(messages, np.concatenate([colour, value]), table, out[h], insert=insert)
+        table.pair(np.where(value < 0, np.int32(-1), colour), value, out[h], insert=insert)
         pairs = table.finished() if known is None or insert else known[h]
         if known is None:
             pairs, rank = _in_order(pairs)

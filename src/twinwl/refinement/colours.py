@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, pairwise, repeat
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from twinwl.arguments import Bool, Int32, Int64, Ints, checked, integer, one_of, pointer
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
 from twinwl.refinement.round_kernels import (
     PACKED_BITS,
@@ -31,12 +32,9 @@ from twinwl.refinement.round_kernels import (
     Table,
     enter_all,
     look_up,
+    pair_keys,
     pass_labels,
-    translate,
 )
-
-if TYPE_CHECKING:
-    from twinwl.graphs.batch import GraphBatch
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -232,9 +230,13 @@ def colour_rounds(batch: GraphBatch) -> Iterator[Int32]:
 def _later_rounds(
     messages: Messages, colours: Int32, n_colours: int, known: tuple[Round, ...], *, insert: bool
 ) -> Iterator[tuple[Int32, RoundTable]]:
-    """Yield the colours of round 1, 2, … and the table of their signatures."""
+    """Yield the colours of round 1, 2, … and the table of their signatures, which the next round reuses."""
+    table = RoundTable(n_colours, messages.n_codes)
     for h in count():
-        table = RoundTable(n_colours, messages.n_codes, known[h] if known else None)
+        if known:
+            table = RoundTable(n_colours, messages.n_codes, known[h])
+        else:
+            table.start_over(n_colours)
         before, colours = colours, np.empty_like(colours)
         colour_round(messages, before, table, colours, insert=insert)
         yield colours, table
@@ -274,7 +276,7 @@ def colour_round(messages: Messages, before: Int32, table: RoundTable, after: In
 
         run_ranges(colour, ranges)
         for low, high in ranges[1:] if insert else []:
-            translate(low, high, table.absorb(table_of[low, high]), after)
+            after[low:high] = table.absorb(table_of[low, high])[after[low:high]]
 
 
 def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) -> Messages:
@@ -294,15 +296,14 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
         codes = np.empty(0, np.int32) if edge_codes is None else edge_codes
         return Messages(batch.indptr, batch.indices, codes, 1 if edge_codes is None else n_edge_codes)
     sources, targets = batch.arcs()
-    labels = np.zeros(len(targets), np.int32) if edge_codes is None else edge_codes
-    forward = np.where(labels < 0, -1, 2 * labels)
-    backward = np.where(labels < 0, -1, 2 * labels + 1)
+    # A label that is not in a frozen alphabet, -1, has negative codes in both directions.
+    forward = np.zeros(len(targets), np.int32) if edge_codes is None else 2 * edge_codes
     heard_by = np.concatenate([sources, targets.astype(np.int64)])
     order = np.argsort(heard_by, kind="stable")
     return Messages(
         pointer(np.bincount(heard_by, minlength=batch.n_nodes)),
         np.concatenate([targets, sources.astype(np.int32)])[order],
-        np.concatenate([forward, backward])[order].astype(np.int32),
+        np.concatenate([forward, forward + 1])[order],
         2 * (1 if edge_codes is None else n_edge_codes),
     )
 
@@ -386,7 +387,6 @@ class RoundTable:
     ) -> None:
         self.n_codes = n_codes
         n_colours = 0 if known is None else known.n_colours
-        bits = max(1, (stride * n_codes).bit_length())
         sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
         if known is not None:
             same = known.restrided(stride, n_codes)
@@ -394,7 +394,7 @@ class RoundTable:
             sig_ptr = np.require(same.sig_ptr, requirements="W")
             sig_items = np.require(same.sig_items, requirements="W")
         self._table = Table(
-            KeyFormat(stride, bits, min(USUAL_DEGREE, PACKED_BITS // bits - 1), np.uint64(hash_mask)),
+            _key_format(stride, n_codes, np.uint64(hash_mask)),
             np.zeros(_table_length(n_colours), np.uint64),
             Signatures(np.empty((n_colours, 2), np.uint64), sig_ptr, sig_items),
             np.array([n_colours]),
@@ -412,14 +412,20 @@ class RoundTable:
         """Number of colours so far."""
         return int(self._table.n_colours[0])
 
-    @property
-    def item_dtype(self) -> np.dtype[np.signedinteger]:
-        """Type of the items."""
-        return self._table.known.sig_items.dtype
-
     def apart(self) -> RoundTable:
         """Return an empty table with the same keys, for another thread."""
         return RoundTable(self.stride, self.n_codes, hash_mask=int(self._table.key_format.hash_mask))
+
+    def start_over(self, stride: int) -> None:
+        """Remove all signatures and prepare keys for the next round; the memory is reused."""
+        key_format, _, known, n_colours = self._table
+        items = known.sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
+        self._table = self._table._replace(
+            key_format=_key_format(stride, self.n_codes, key_format.hash_mask),
+            known=known._replace(sig_items=items),
+        )
+        known.sig_ptr[0] = n_colours[0] = 0
+        self._entered = False
 
     def make_room(self, n_signatures: int, n_items: int) -> None:
         """Grow every array for the worst case, in which all signatures are new."""
@@ -444,11 +450,19 @@ class RoundTable:
         """
         pass_labels(first, last, messages, before, self._ready(), insert, after)
 
+    def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
+        """Colour signatures with one item each; colours and items take from 26 to 32 bits."""
+        keys = pair_keys(own, heard, self._table.key_format)
+        if insert:
+            self.make_room(len(keys), len(keys))
+        none = np.empty(0, np.int64)
+        look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
+
     def absorb(self, other: RoundTable) -> Int32:
-        """Append the colours of another table that are new; return the new number of each."""
+        """Append the colours of another table that are new; return the new number of each, last -1 for -1."""
         known, n_colours = other._table.known, other.n_colours
         self.make_room(n_colours, int(known.sig_ptr[n_colours]) - n_colours)
-        became = np.empty(n_colours, np.int32)
+        became = np.full(n_colours + 1, -1, np.int32)
         insert = True
         look_up(n_colours, known, self._ready(), insert, 0, became)
         return became
@@ -467,6 +481,12 @@ class RoundTable:
                 enter_all(self._table)
             self._entered = True
         return self._table
+
+
+def _key_format(stride: int, n_codes: int, hash_mask: np.uint64) -> KeyFormat:
+    bits = max(1, (stride * n_codes).bit_length())
+    padded = USUAL_DEGREE if (USUAL_DEGREE + 1) * bits <= PACKED_BITS else -1
+    return KeyFormat(stride, bits, padded, hash_mask)
 
 
 def _table_length(n_colours: int) -> int:
@@ -599,8 +619,7 @@ def balanced_ranges(pointer: Int64) -> list[tuple[int, int]]:
         return [(0, n)]
     marks = pointer[0] + np.linspace(0, work, parts + 1)[1:-1]
     cuts = np.searchsorted(pointer, marks).tolist()
-    bounds = [0, *cuts, n]
-    return [(low, high) for low, high in pairwise(bounds) if low < high]
+    return [(low, high) for low, high in pairwise([0, *cuts, n]) if low < high]
 
 
 def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[int, int]]) -> None:

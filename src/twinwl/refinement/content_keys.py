@@ -10,24 +10,23 @@ Content keys change in every round, and a path of n nodes takes n / 2 rounds unt
 steps. The keys of *stable* colours take O((nodes + arcs) log nodes) steps for any number of rounds. A class
 of nodes keeps its key until it splits, and then its largest part still keeps it. So a node changes its key
 only when its class is halved, and only the neighbours of changed nodes are updated.
-"""
 
-from __future__ import annotations
+In this order: content keys of colours (`content_keys`) and of nodes (`node_keys`), the functions that combine
+keys (`fold_keys`, `absorbed` and others), and stable classes (`stable_classes`) with their kernels.
+"""
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import Int32, Int64, UInt64
 from twinwl.compilation import kernel
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, label_token
 from twinwl.refinement.colours import Alphabet, balanced_ranges, messages_of, run_ranges
 from twinwl.refinement.round_kernels import blended
-
-if TYPE_CHECKING:
-    from twinwl.graphs.batch import GraphBatch
 
 # Digits of the golden ratio, e and pi: one salt for each place a key is used in.
 HEARD = np.uint64(0x9E3779B97F4A7C15)
@@ -60,7 +59,7 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
     True
     """
     keys = [label_keys(alphabet.labels, b"twl1 " + alphabet.initial.encode())]
-    codes = _message_keys(alphabet.edge_labels, directed=alphabet.directed)
+    codes = message_keys(alphabet.edge_labels, ("out", "in") if alphabet.directed else (), b"twl1 message")
     for part in alphabet.rounds:
         # A signature is a node that hears its items: the same arithmetic as for nodes.
         own = part.sig_ptr[:-1]
@@ -114,18 +113,14 @@ def digest_keys(values: Iterable[bytes], purpose: bytes = b"twl1 readout") -> UI
 def keyed_messages(batch: GraphBatch) -> KeyedMessages:
     """Return the messages of a batch, with edge labels if there are any."""
     messages = messages_of(batch, batch.edge_labels, len(batch.edge_vocabulary))
-    # A batch without edges has an empty vocabulary, and no messages.
-    code_keys = _message_keys(batch.edge_vocabulary or None, directed=batch.directed)
-    return KeyedMessages(messages.indptr, messages.indices, messages.codes, code_keys)
+    code_keys = message_keys(batch.edge_vocabulary, ("out", "in") if batch.directed else (), b"twl1 message")
+    return KeyedMessages(*messages[:3], code_keys)
 
 
-def _message_keys(edge_labels: tuple[Label, ...] | None, *, directed: bool) -> UInt64:
-    """Return a key for each kind of message: the edge label and, in directed graphs, the direction."""
-    labels: tuple[Label, ...] = (None,) if edge_labels is None else edge_labels
-    kinds: list[Label] = list(labels)
-    if directed:
-        kinds = [(label, side) for label in labels for side in ("out", "in")]
-    return label_keys(kinds, b"twl1 message")
+def message_keys(edge_labels: tuple[Label, ...] | None, ends: tuple[str, ...], purpose: bytes) -> UInt64:
+    """Return a key for each kind of message: the edge label and, if ends are named, one of these."""
+    labels = edge_labels or (None,)  # empty without labels, or without edges
+    return label_keys([(label, end) for label in labels for end in ends] if ends else labels, purpose)
 
 
 @kernel
@@ -213,13 +208,19 @@ def absorbed(
     return blended(a ^ x, b + y, ABSORBED)
 
 
-@kernel
 def absorbed_codes(code_keys: UInt64) -> UInt64:
     """Return code keys for which `sum_messages` with the salt ``ABSORBED`` absorbs each code into a key."""
-    out = np.empty_like(code_keys)
-    for code in range(len(code_keys)):
-        out[code, 0], out[code, 1] = blended(code_keys[code, 0], code_keys[code, 1], _COMING)
-    return out
+    return np.column_stack(blended(*_words(code_keys), _COMING))
+
+
+def absorbed_rows(keys: UInt64, values: UInt64) -> UInt64:
+    """Return the key of each key followed by a value, all of shape (n, 2)."""
+    return np.column_stack(absorbed(*_words(keys), *_words(values)))
+
+
+def _words(keys: UInt64) -> UInt64:
+    """Return the first and the second words of keys: functions of words take arrays of them too."""
+    return np.ascontiguousarray(keys.T)
 
 
 def row_keys(rows: Int64 | UInt64) -> UInt64:
@@ -229,15 +230,17 @@ def row_keys(rows: Int64 | UInt64) -> UInt64:
     >>> bool((keys[0] == keys[2]).all()), bool((keys[0] == keys[1]).any())
     (True, False)
     """
-    if (
-        rows.shape[1] == 1
-        and rows.dtype == np.int64
-        and len(rows)
-        and 0 <= rows.min() <= rows.max() < len(rows)
-    ):
+    if rows.shape[1] == 1 and len(rows) and 0 <= rows.min() <= rows.max() < len(rows):
         # Few different numbers, such as rooted sizes: work each out once.
-        return _key_per_row(np.arange(rows.max() + 1)[:, None]).take(rows[:, 0], axis=0)
-    return _key_per_row(np.ascontiguousarray(rows))
+        return _key_per_row(np.arange(rows.max() + 1)[:, None])[rows[:, 0]]
+    return _key_per_row(rows)
+
+
+def _key_per_row(rows: Int64 | UInt64) -> UInt64:
+    a, b = np.zeros((2, len(rows)), np.uint64)
+    for column, numbers in enumerate(_words(rows.astype(np.uint64))):
+        a, b = absorbed(a, b, numbers, np.full(len(rows), column, np.uint64))
+    return np.column_stack([a, b])
 
 
 def hexadecimal(key: UInt64) -> str:
@@ -247,26 +250,6 @@ def hexadecimal(key: UInt64) -> str:
     '000000000000000100000000000000ff'
     """
     return f"{int(key[0]):016x}{int(key[1]):016x}"
-
-
-@kernel
-def _key_per_row(rows: Int64 | UInt64) -> UInt64:
-    keys = np.empty((len(rows), 2), np.uint64)
-    for row in range(len(rows)):
-        a, b = np.uint64(0), np.uint64(0)
-        for column in range(rows.shape[1]):
-            a, b = absorbed(a, b, np.uint64(rows[row, column]), np.uint64(column))
-        keys[row, 0], keys[row, 1] = a, b
-    return keys
-
-
-@kernel
-def absorbed_rows(keys: UInt64, values: UInt64) -> UInt64:
-    """Return the key of each key followed by a value, all of shape (n, 2)."""
-    out = np.empty_like(keys)
-    for row in range(len(keys)):
-        out[row, 0], out[row, 1] = absorbed(keys[row, 0], keys[row, 1], values[row, 0], values[row, 1])
-    return out
 
 
 # Columns of `words`, two words each: the key of a node's class, the sum of the keys it receives, its
@@ -485,7 +468,7 @@ def _split(n_round: int, begin: int, classes: Classes) -> tuple[int, int, int]:
             n = marks[node, _COUNT]
             a, b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
             x, y = words[largest, SIGNATURE], words[largest, SIGNATURE + 1]
-            if n > most or (n == most and (a < x or (a == x and b < y))):
+            if n > most or (n == most and (a, b) < (x, y)):
                 start, keeps, most, largest = begin, node, n, node
     if n_round == 0:  # the first classes are those of labels, each with its own key
         start, keeps = begin, -1

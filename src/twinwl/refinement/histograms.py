@@ -1,19 +1,15 @@
 """From colours of nodes to one sparse row per graph: the counting half of equations (2) and (3)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Float64, Int32, Int64, Ints
+from twinwl.arguments import Float64, Int32, Int64, Ints, pointer
 from twinwl.compilation import kernel
+from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.refinement.identities import LARGE, rooted_sizes, sizes_of_graphs
-
-if TYPE_CHECKING:
-    from twinwl.graphs.batch import GraphBatch
 
 # Rooted sizes exist for about this many nodes at a time, so that they are still in the cache when summed.
 _NODES_PER_BLOCK = 1 << 14
@@ -21,6 +17,8 @@ _NODES_PER_BLOCK = 1 << 14
 _RANK_UP_TO = 256
 _LANES = 32  # a multiple of these nodes leaves the vectorised loop no remainder
 _DIGIT_BITS = 8
+_WEIGHT_BITS = 32
+_WEIGHT_MASK = (1 << _WEIGHT_BITS) - 1
 _LAST_COLOUR = np.iinfo(np.int32).max
 _ROWS_AT_MOST = np.iinfo(np.int32).max
 
@@ -68,7 +66,7 @@ def colour_histograms(
         The arrays of a CSR matrix with sorted indices, one row per graph.
     """
     n_rounds, graph_ptr = len(colours), batch.graph_ptr
-    offsets = np.concatenate([[0], np.cumsum(n_colours)]).astype(np.int64)
+    offsets = pointer(n_colours)
     index_dtype: type[np.signedinteger] = np.int32 if offsets[-1] <= _ROWS_AT_MOST else np.int64
     # The number of entries is known only afterwards: reserve the most there can be (pages never touched
     # cost nothing), write each block of graphs to its place there, and close the gaps at the end.
@@ -81,14 +79,13 @@ def colour_histograms(
     bounds = np.unique(np.concatenate([[0], marks, large, large + 1, [len(batch)]]))
 
     def write(first: int, last: int) -> None:
-        room = np.ones(n_rounds * int(np.diff(graph_ptr[bounds[first : last + 1]]).max()), np.int32)
         for start, stop in pairwise(bounds[first : last + 1].tolist()):
             low, high = int(graph_ptr[start]), int(graph_ptr[stop])
-            sizes = room[: n_rounds * (high - low)].reshape(n_rounds, high - low)
-            if start in sizes_of_large:
-                sizes = sizes_of_large[start]
-            elif weigh_by_size:
-                sizes_of_graphs(batch, start, stop, low, sizes)
+            sizes = sizes_of_large.get(start)
+            if sizes is None:
+                sizes = np.ones((n_rounds, high - low), np.int32)
+                if weigh_by_size:
+                    sizes_of_graphs(batch, start, stop, low, sizes)
             rows = _Rows(offsets, data[n_rounds * low :], indices[n_rounds * low :], indptr)
             _write_rows(start, stop, graph_ptr, _Nodes(colours, low, sizes), rows)
 
@@ -106,8 +103,6 @@ def colour_histograms(
 @kernel
 def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _Rows) -> None:
     """Write the rows of graphs ``first..last``, one behind the other, and their lengths."""
-    colours, low, sizes = nodes
-    offsets, data, columns, lengths = rows
     end = 0
     room = np.empty((3, _RANK_UP_TO), np.int32)
     for graph in range(first, last):
@@ -116,12 +111,8 @@ def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _R
         if stop - begin <= _RANK_UP_TO:
             end = _sum_ranked(begin, stop, nodes, room, end, rows)
         else:
-            for h in range(len(colours)):
-                weights = sizes[h, begin - low : stop - low]
-                end = _sum_sorted(
-                    colours[h, begin:stop], weights, offsets[h], offsets[h + 1], end, data, columns
-                )
-        lengths[graph + 1] = end - row_begin
+            end = _sum_sorted(begin, stop, nodes, end, rows)
+        rows.lengths[graph + 1] = end - row_begin
 
 
 @kernel
@@ -160,37 +151,37 @@ def _sum_ranked(begin: int, stop: int, nodes: _Nodes, room: Int32, end: int, row
 
 
 @kernel
-def _sum_sorted(
-    colours: Int32, weights: Int32, first_column: int, end_column: int, end: int, data: Float64, columns: Ints
-) -> int:
-    """Write one graph's entries of one round, by a radix sort of its nodes by colour."""
-    items = np.empty((2, len(colours)), np.int32)
-    sorted_items = np.empty((2, len(colours)), np.int32)
-    n = 0
-    for place in range(len(colours)):
-        items[0, n], items[1, n] = colours[place], weights[place]
-        n += int(colours[place] >= 0)
-    begin = np.empty(1 << _DIGIT_BITS, np.int32)
+def _sum_sorted(begin: int, stop: int, nodes: _Nodes, end: int, rows: _Rows) -> int:
+    """Write the row of the graph of nodes ``begin..stop`` by a radix sort of the nodes by colour."""
+    colours, low, sizes = nodes
+    offsets, data, columns, _ = rows
+    # An item is a colour and, in its lower half, a weight.
+    items, sorted_items = np.empty((2, stop - begin), np.int64)
     last_digit = (1 << _DIGIT_BITS) - 1
-    shift = 0
-    while (end_column - first_column - 1) >> shift > 0:
-        begin[:] = 0
-        for place in range(n):
-            begin[(items[0, place] >> shift) & last_digit] += 1
-        before = 0
-        for digit in range(1 << _DIGIT_BITS):
-            begin[digit], before = before, before + begin[digit]
-        for place in range(n):
-            digit = (items[0, place] >> shift) & last_digit
-            there = begin[digit]
-            sorted_items[0, there], sorted_items[1, there] = items[0, place], items[1, place]
-            begin[digit] = there + 1
-        items, sorted_items = sorted_items, items
-        shift += _DIGIT_BITS
-    for place in range(n):
-        if place == 0 or items[0, place] != items[0, place - 1]:
-            data[end] = 0
-            columns[end] = items[0, place] + first_column
-            end += 1
-        data[end - 1] += items[1, place]
+    for h in range(len(colours)):
+        n = 0
+        for node in range(begin, stop):
+            items[n] = (np.int64(colours[h, node]) << _WEIGHT_BITS) | sizes[h, node - low]
+            n += int(colours[h, node] >= 0)
+        shift = _WEIGHT_BITS
+        while (offsets[h + 1] - offsets[h] - 1) >> (shift - _WEIGHT_BITS) > 0:
+            place_of_digit = np.zeros(last_digit + 2, np.int64)
+            for item in items[:n]:
+                place_of_digit[((item >> shift) & last_digit) + 1] += 1
+            place_of_digit = np.cumsum(place_of_digit)
+            for item in items[:n]:
+                digit = (item >> shift) & last_digit
+                sorted_items[place_of_digit[digit]] = item
+                place_of_digit[digit] += 1
+            items, sorted_items = sorted_items, items
+            shift += _DIGIT_BITS
+        before = -1
+        for item in items[:n]:
+            colour = item >> _WEIGHT_BITS
+            if colour != before:
+                data[end] = 0
+                columns[end] = colour + offsets[h]
+                end += 1
+                before = colour
+            data[end - 1] += item & _WEIGHT_MASK
     return end

@@ -1,7 +1,7 @@
 """Identity sets ``t_h(v)``, the nodes that v reaches within h steps: their sizes and induced subgraphs.
 
 In a graph of up to 64 nodes identity sets pass along arcs, one machine word per set: O(arcs) per round. A
-tree takes one pass up and one pass down. Any other graph is handled by bitsets, for 256 targets at a time,
+tree takes one pass up and one pass down. Any other graph is handled by bitsets, for 512 targets at a time,
 or if it is large by breadth-first searches from every node, whichever is cheaper. Memory stays linear in the
 number of nodes.
 
@@ -25,12 +25,8 @@ from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, grown, r
 LARGE = 1 << 12
 """A graph of this many nodes is cut into pieces and distributed over threads."""
 _WORD_BITS = 64
-# Words of a row of bits: they stay in registers, and the widest instructions of most processors combine two
-# rows of them at once.
-_WORDS = 4
+_WORDS = 8  # of a row of bits: one cache line
 _TARGETS_PER_BLOCK = _WORDS * _WORD_BITS
-# Places in a row. With a signed index numba would add a test for counting from the end.
-_1, _2, _3 = (np.uint64(word) for word in range(1, _WORDS))
 _USUAL_DEGREE = 4  # atoms rarely have more than four neighbours
 _SAMPLED_ROOTS = 64
 # What passing one row of bits costs, in steps of a search; rows of large graphs exceed the near cache.
@@ -110,7 +106,10 @@ def _sizes_of_large_graph(graph: GraphBatch, out: Int32) -> None:
 
 
 def _expected_steps(roots: Int64, indptr: Int64, indices: Int32, most_steps: int, sizes: Int32) -> int:
-    """Estimate the number of steps of searches from all roots from a few, as far as ``most_steps``."""
+    """Estimate the number of steps of searches from all roots by searching from a few of them.
+
+    Searching stops once it is clear that the estimate exceeds ``most_steps``.
+    """
     step = max(1, len(roots) // _SAMPLED_ROOTS)
     sample = roots[step // 2 :: step]  # not the first one, which is often a hub
     most_steps = most_steps // len(roots) * len(sample)
@@ -260,7 +259,7 @@ def _pass_targets(
 ) -> None:
     """Count which of the targets ``first..last`` each node reaches, and in which round.
 
-    A row has one bit for each of 256 targets. All rounds of a block of targets run before the next block
+    A row has one bit for each of 512 targets. All rounds of a block of targets run before the next block
     begins, so memory is two rows per node for any size of the graph.
 
     Parameters
@@ -269,19 +268,18 @@ def _pass_targets(
         Row h is increased by the number of targets that are reached in round h and not before.
     """
     n, n_iter = len(indptr) - 1, len(gains) - 1
-    here, there = np.empty(n * _WORDS, np.uint64), np.empty(n * _WORDS, np.uint64)
+    here, there = np.empty((2, n, _WORDS), np.uint64)
     for begin in range(first, last, _TARGETS_PER_BLOCK):
         here[:] = 0
         for target in range(begin, min(begin + _TARGETS_PER_BLOCK, last)):
             word = (target - begin) // _WORD_BITS
             bit = np.uint64(1) << np.uint64((target - begin) % _WORD_BITS)
-            here[target * _WORDS + word] |= bit
+            here[target, word] |= bit
             gains[0, column + target] += 1
             # Arcs that run both ways show who reaches the target in round 1, which saves a pass.
             for arc in range(indptr[target], indptr[target + 1] if not directed and n_iter > 0 else 0):
-                other = np.int64(indices[arc])
-                here[other * _WORDS + word] |= bit
-                gains[1, column + other] += 1
+                here[indices[arc], word] |= bit
+                gains[1, column + indices[arc]] += 1
         for h in range(1 if directed else 2, n_iter + 1):
             if not _pass_rows(indptr, indices, here, there, column, gains[h]):
                 break
@@ -292,21 +290,30 @@ def _pass_targets(
 def _pass_rows(indptr: Int64, indices: Int32, here: UInt64, there: UInt64, column: int, gain: Int32) -> bool:
     """Write the rows of the next round and add their gains; return whether any row grew.
 
-    The four words of a row are variables, which stay in registers; an array would not.
+    The words of a row are eight variables, which stay in registers; a loop over an array takes twice as long.
+    An unsigned index is used as it is; for a signed one numba adds a test for counting from the end.
     """
     grew = False
     for node in range(len(indptr) - 1):
-        row = np.uint64(node) * np.uint64(_WORDS)
-        a, b, c, d = here[row], here[row + _1], here[row + _2], here[row + _3]
+        row = np.uint64(node)
+        a, b, c, d = here[row, 0], here[row, 1], here[row, 2], here[row, 3]
+        e, f, g, h = here[row, 4], here[row, 5], here[row, 6], here[row, 7]
         for arc in range(indptr[node], indptr[node + 1]):
-            other = np.uint64(indices[arc]) * np.uint64(_WORDS)
-            a |= here[other]
-            b |= here[other + _1]
-            c |= here[other + _2]
-            d |= here[other + _3]
-        new = popcount(a ^ here[row]) + popcount(b ^ here[row + _1])
-        new += popcount(c ^ here[row + _2]) + popcount(d ^ here[row + _3])
-        there[row], there[row + _1], there[row + _2], there[row + _3] = a, b, c, d
+            other = np.uint64(indices[arc])
+            a |= here[other, 0]
+            b |= here[other, 1]
+            c |= here[other, 2]
+            d |= here[other, 3]
+            e |= here[other, 4]
+            f |= here[other, 5]
+            g |= here[other, 6]
+            h |= here[other, 7]
+        new = popcount(a ^ here[row, 0]) + popcount(b ^ here[row, 1])
+        new += popcount(c ^ here[row, 2]) + popcount(d ^ here[row, 3])
+        new += popcount(e ^ here[row, 4]) + popcount(f ^ here[row, 5])
+        new += popcount(g ^ here[row, 6]) + popcount(h ^ here[row, 7])
+        there[row, 0], there[row, 1], there[row, 2], there[row, 3] = a, b, c, d
+        there[row, 4], there[row, 5], there[row, 6], there[row, 7] = e, f, g, h
         gain[column + node] += new
         grew |= bool(new > 0)
     return grew

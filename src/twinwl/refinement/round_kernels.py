@@ -9,12 +9,10 @@ equal: it is as fast as hashing, but collisions cannot cause errors.
 Nodes are processed in blocks, so that keys stay in the first cache. Nodes of degree four or less take a path
 without branches: four items, padded with zeros, through a sorting network.
 
-Mixing of 64-bit words, the basis of hashes and content keys.
-
-**Any change here breaks every stored hash.**
+`pass_labels` is the round; `look_up` is the search in the table. `twinwl.refinement.colours` owns the memory.
+At the start are `stirred` and `blended`, which mix 64-bit words. Content keys and hashes of graphs are made
+of them too, so **any change to these two breaks every stored hash.**
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 
@@ -23,7 +21,8 @@ import numpy as np
 from twinwl.arguments import Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 
-# All arithmetic is on unsigned words: one plain int would turn it into floating point.
+# All arithmetic is on unsigned words, and so all constants are unsigned: numba turns the sum of an unsigned
+# and a signed number into floating point.
 _STIR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _TURN = np.uint64(29)
@@ -51,7 +50,6 @@ def blended(a: np.uint64, b: np.uint64, salt: np.uint64) -> tuple[np.uint64, np.
     return a, b
 
 
-# All arithmetic on keys is on unsigned 64-bit words; a plain int literal would turn it into floats.
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _WORD = np.uint64(64)
@@ -92,8 +90,9 @@ class KeyFormat(NamedTuple):
     """How the keys of a round are made.
 
     ``stride`` is the number of colours of the previous round: an item is ``code * stride + colour``. ``bits``
-    is the width of a digit, and ``padded`` the number of items that every packed key has room for. Tests
-    narrow ``hash_mask``, the bits of hashes that are used, to force collisions.
+    is the width of a digit. Keys are padded to ``padded`` items, `USUAL_DEGREE` or, where so many do not fit,
+    -1: then every node takes the general path. Tests narrow ``hash_mask``, the bits of hashes that are used,
+    to force collisions.
     """
 
     stride: int
@@ -148,8 +147,7 @@ def pass_labels(
         np.zeros(_BLOCK + 1, np.int64),
         np.empty(most_heard + _BLOCK, np.int64),
     )
-    # If a padded key does not fit, every node takes the general path.
-    straight = USUAL_DEGREE if table.key_format.padded == USUAL_DEGREE else -1
+    straight = table.key_format.padded
     for begin in range(first, last, _BLOCK):
         end = min(begin + _BLOCK, last)
         _hear(indptr[begin], indptr[end], messages, before, table.key_format.stride, heard)
@@ -254,12 +252,14 @@ def enter_all(table: Table) -> None:
         slots[slot] = ((spot >> _HALF) << _HALF) | np.uint64(colour + 1)
 
 
-@kernel
-def translate(first: int, last: int, became: Int32, colours: Int32) -> None:
-    """Replace the colours of nodes ``first..last`` by their new numbers; -1 stays."""
-    for node in range(first, last):
-        if colours[node] >= 0:
-            colours[node] = became[colours[node]]
+def pair_keys(own: Int32, heard: Int32, key_format: KeyFormat) -> UInt64:
+    """Return the keys of signatures with one item each; unseen if the own colour is -1.
+
+    Digits take from 26 to 32 bits. So keys are not padded, and two digits fit into the second word.
+    """
+    digits = np.array([own, heard]).astype(np.uint64) + _ONE
+    low = (digits[0] << np.uint64(key_format.bits)) | digits[1]
+    return np.column_stack([np.where(own < 0, _UNSEEN, _ZERO), low])
 
 
 @kernel
