@@ -135,7 +135,10 @@ def test_pairs_stay_together(tmp_path, method):
         (["--method", "ntwin", "--n-iter", "2"], "only with stwin and stwin-svc"),
         (["--method", "stwin-svc", "--hidden", "2"], "only with stwin and ntwin"),
         (["--method", "stwin-svc", "--refit"], "only with stwin and ntwin"),
-        (["--method", "ntwin", "--hops", "many"], "--hops: got 'many', expected 'growing' or an integer"),
+        (
+            ["--method", "ntwin", "--hops", "many"],
+            "--hops: got 'many', expected an integer of at least 1 or 'growing'",
+        ),
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
         (["--method", "ntwin", "--subgraph-network", "gim"], "did you mean 'gin'"),
         (

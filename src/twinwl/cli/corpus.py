@@ -155,7 +155,7 @@ def info(
     folder: Folder,
     rows: Annotated[int, opt("Show the first N graphs instead, with their hashes.", "N", min=0)] = 0,
     seed: Annotated[int | None, opt("Choose them at random, with this seed.", min=0)] = None,
-    json: Annotated[bool, opt("Print JSON.", None, "--json")] = False,
+    json: o.Json = False,
 ) -> None:
     """Show sizes, labels, and how fast a corpus was made, or some of its graphs."""
     corpus = tw.Corpus(folder)

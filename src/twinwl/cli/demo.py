@@ -19,7 +19,6 @@ from twinwl.errors import MissingExtraError
 from twinwl.terminal import say
 
 if TYPE_CHECKING:
-    from twinwl.arguments import Int64
     from twinwl.report.page import Block, Page
 
 _ROUNDS = 2
@@ -63,7 +62,7 @@ def demo(
     if example:
         say(f"Twin Weisfeiler-Lehman: the worked example of the paper\n\n{_EXAMPLE}\n{_EXAMPLE_STORY}")
         print_table(_example_rows(), ["", "G1", "G2"])
-        for method, rounds in _refined(_ROUNDS).items():
+        for method, rounds in _refined().items():
             say(f"{method:>7}  {_verdict(rounds)}")
         return
     check_output(report, PAGES)
@@ -90,46 +89,37 @@ def demo(
     )
 
 
-def _refined(n_iter: int) -> dict[str, list[Int64]]:
-    """Return the vectors of both graphs of the worked example: one array per round and method."""
-    import numpy as np  # noqa: PLC0415
-
+def _refined() -> dict[str, list[Any]]:
+    """Return the vectors of the worked example by method: for each round, those of both graphs."""
     from twinwl.datasets.generators import worked_example  # noqa: PLC0415
-    from twinwl.models.features import stwin_features  # noqa: PLC0415
+    from twinwl.report.compare import rounds_of_pair  # noqa: PLC0415
 
-    vectors = {}
-    for method, kind in (("1-WL", "count"), ("Twin-WL", "size")):
-        found = stwin_features(worked_example(), n_iter, kind)
-        cuts = np.cumsum(found.space.columns_per_round)[:-1]
-        vectors[method] = np.split(found.matrix.toarray().astype(np.int64), cuts, axis=1)
-    return vectors
+    rounds = rounds_of_pair(worked_example(), _ROUNDS)
+    return {
+        "1-WL": [tuple(zip(*(row.counts for row in found.rows))) for found in rounds],
+        "Twin-WL": [tuple(zip(*(row.sums for row in found.rows))) for found in rounds],
+    }
 
 
 def _example_rows() -> list[list[str]]:
     return [
-        [f"{method}, round {h}", *(_vector(vector) for vector in pair)]
-        for method, rounds in _refined(_ROUNDS).items()
+        [f"{method}, round {h}", *map(str, pair)]
+        for method, rounds in _refined().items()
         for h, pair in enumerate(rounds)
     ]
 
 
-def _verdict(rounds: list[Int64]) -> str:
-    import numpy as np  # noqa: PLC0415
-
+def _verdict(rounds: list[Any]) -> str:
     parted = _parted(rounds)
     if parted is None:
         return f"cannot tell G1 and G2 apart: its colours are stable after {_ROUNDS} rounds"
-    first, second = np.concatenate(rounds, axis=1)
-    return f"tells G1 and G2 apart in round {parted}: {_vector(first)} is not {_vector(second)}"
+    first, second = (sum(vectors, ()) for vectors in zip(*rounds))
+    return f"tells G1 and G2 apart in round {parted}: {first} is not {second}"
 
 
-def _parted(rounds: list[Int64]) -> int | None:
+def _parted(rounds: list[Any]) -> int | None:
     """Return the first round in which the vectors of the two graphs differ."""
-    return next((h for h, (first, second) in enumerate(rounds) if (first != second).any()), None)
-
-
-def _vector(values: Int64) -> str:
-    return f"({', '.join(map(str, values.tolist()))})"
+    return next((h for h, (first, second) in enumerate(rounds) if first != second), None)
 
 
 def _datasets(pairs: int, data_dir: Path | None) -> list[tw.Dataset]:

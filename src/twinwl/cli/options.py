@@ -119,7 +119,7 @@ def number_or(option: str, word: str, low: int) -> Callable[[Any], Any]:
             return given
         if given.isdecimal() and int(given) >= low:
             return int(given)
-        raise TwinWLError(f"{option}: got {given!r}, expected {word!r} or an integer of at least {low}")
+        raise TwinWLError(f"{option}: got {given!r}, expected an integer of at least {low} or {word!r}")
 
     return check
 

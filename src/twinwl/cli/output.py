@@ -182,6 +182,7 @@ def load_predictor(
             f"{path}: predicts {len(known)} targets; name one with --for-task: {', '.join(known)}"
         )
     if task not in known:
-        names = ", ".join(map(repr, known)) or "one target without a name; leave it out"
-        raise TwinWLError(f"--for-task: got {task!r}, but {path} predicts {names}")
+        names = ", ".join(map(repr, known))
+        what = f"predicts {names}" if tasks else f"was trained on one target, {names}; leave it out"
+        raise TwinWLError(f"--for-task: got {task!r}, but {path} {what}")
     return model.for_task(task)

@@ -42,24 +42,19 @@ def audit_page(audit: Audit, sets: Sequence[Dataset]) -> Page:
         The data sets, in their order, to draw graphs of.
     """
     noun, pictures = _noun(audit), _pictures(audit, sets)
-    sections = []
-    if audit.overlaps:
-        sections.append(Section("overlap", f"{noun}s in common".capitalize(), _overlap(audit)))
-    if audit.scores:
-        table = _score_table(audit.scores, noun)
-        sections.append(Section("scores", "Scores with and without them", [table]))
-    if pictures:
-        sections.append(Section("pairs", "Nearly the same", _near(audit, pictures)))
-    if audit.contradictions:
-        title = "Copies with different targets"
-        sections.append(Section("contradictions", title, _contradictions(audit)))
-    if audit.matches:
-        sections.append(Section("matches", f"Which {noun}s", _matches(audit.matches, noun)))
+    scores = [_score_table(audit.scores, noun)] if audit.scores else []
+    sections = [
+        Section("overlap", f"{noun}s in common".capitalize(), _overlap(audit) if audit.overlaps else []),
+        Section("scores", "Scores with and without them", scores),
+        Section("pairs", "Nearly the same", _near(audit, pictures) if pictures else []),
+        Section("contradictions", "Copies with different targets", _contradictions(audit)),
+        Section("matches", f"Which {noun}s", _matches(audit.matches, noun)),
+    ]
     return Page(
         title=f"Audit of {' and '.join(audit.sizes)}",
         lede=[", ".join(f"{name}: {counted(size, noun)}" for name, size in audit.sizes.items()) + "."],
         highlights=_highlights(audit),
-        sections=sections,
+        sections=[section for section in sections if section.blocks],
         made_by=["twinwl audit"],
         kind="audit",
     )
@@ -77,17 +72,16 @@ def _highlights(audit: Audit) -> list[tuple[str, str]]:
     n_coarser = len(audit.matches) - n_same - n_near
     names, sizes = list(audit.sizes), list(audit.sizes.values())
     later, earlier = (names[1], names[0]) if len(names) == _A_PAIR else ("later sets", "an earlier one")
-    molecules = len(audit.levels) > 1
-    found = []
+    found, level = [], audit.level if len(audit.levels) > 1 else None
     if audit.overlaps:
-        at = f" (same {audit.level})" if molecules else ""
+        at = f" (same {level})" if level else ""
         about = f"{_noun(audit)}s of {later} are also in {earlier}{at}"
         found.append((f"{n_same:,} of {sum(sizes[1:]):,}", about))
         if n_coarser:
             found.append((f"{n_coarser:,}", f"more have only the same {' or '.join(audit.levels[:place])}"))
         found.append((f"{n_near:,}", f"more are nearly the same (similarity {audit.near:g} or more)"))
     if audit.targets_compared:
-        at = f" ({audit.level})" if molecules else ""
+        at = f" ({level})" if level else ""
         found.append((f"{len(audit.contradictions):,}", f"groups of copies{at} have different targets"))
     return found
 
@@ -128,29 +122,32 @@ def _matches(matches: Sequence[Match], noun: str) -> list[Block]:
     rows = [
         [
             _named(match.set, match.row, match.name),
-            _text(match.target),
+            match.target,
             match.same or "nearly",
             f"{match.similarity:.3f}",
             _named(match.other_set, match.other_row, match.other_name),
-            _text(match.other_target),
+            match.other_target,
         ]
         for match in matches[:_ROWS_SHOWN]
     ]
     header = [noun.capitalize(), "target", "same", "similarity", f"earlier {noun}", "its target"]
     table = PlainTable(header, rows, frozenset([2, 4]))
-    if len(matches) <= _ROWS_SHOWN:
-        return [table]
-    return [f"The first {_ROWS_SHOWN} of {len(matches):,}; twinwl audit -o FILE writes all.", table]
+    more = []
+    if len(matches) > _ROWS_SHOWN:
+        more = [f"The first {_ROWS_SHOWN} of {len(matches):,}; twinwl audit -o FILE writes all."]
+    return [*more, table] if matches else []
 
 
 def _contradictions(audit: Audit) -> list[Block]:
     shown, n_groups = audit.contradictions[:_ROWS_SHOWN], len(audit.contradictions)
     rows = [
-        [f"{number}", _named(member.set, member.row, member.name), _text(member.target)]
+        [number, _named(member.set, member.row, member.name), member.target]
         for number, found in enumerate(shown, start=1)
         for member in found.members
     ]
     more = f" The first {len(shown)} of {n_groups:,} groups are listed." if len(shown) < n_groups else ""
+    if not shown:
+        return []
     return [
         f"A model cannot be right about all of them, and no split should part them.{more}",
         PlainTable(["Group", _noun(audit), "target"], rows, frozenset([1])),
@@ -192,10 +189,6 @@ def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[str]:
 def _named(name: str, row: int, title: str) -> str:
     short = title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1]}…"
     return f"{name}, row {row}: {short}"
-
-
-def _text(target: object) -> str:
-    return "" if target is None else str(target)
 
 
 _PAIRS_SHOWN = 8
@@ -316,10 +309,10 @@ def _published(power: Power) -> list[Block]:
     rows = []
     for name in power.names:
         counts = [sum(power.score(name, part).separated for part in of_group) for of_group in parts.values()]
-        rows.append([f"{name} (here)", *map(str, counts), str(sum(counts)), ""])
+        rows.append([f"{name} (here)", *counts, sum(counts), None])
     for row in sorted(known, key=lambda one: -one.total):
-        counts_known = ["–" if part is None else str(part) for part in row[1:5]]
-        rows.append([row.method, *counts_known, str(row.total), f"[{sources.index(row.source) + 1}]"])
+        known_counts = ["–" if part is None else part for part in row[1:5]]
+        rows.append([row.method, *known_counts, row.total, f"[{sources.index(row.source) + 1}]"])
     text = (
         "The published networks were trained for each pair and judged by the statistical test of BREC's "
         "authors, so their figures say what training realised; 3-WL and SPD-WL are tests."

@@ -317,20 +317,17 @@ def _formula(molecule: Chem.Mol) -> Float64:
 
 def _bonds(molecule: Chem.Mol, points: Float64) -> list[Stroke]:
     """Return the strokes of all bonds; the second stroke of a bond in a ring lies inside the ring."""
-    rings = molecule.GetRingInfo()
-    centres: dict[int, Float64] = {}
-    # Small rings last: a bond shared by two rings gets its second stroke in the smaller one.
-    for atoms, bonds in sorted(zip(rings.AtomRings(), rings.BondRings()), key=lambda ring: -len(ring[0])):
-        centres |= dict.fromkeys(bonds, points[list(atoms)].mean(axis=0))
+    rings = molecule.GetRingInfo().AtomRings()
     strokes = []
     for bond in molecule.GetBonds():
         u, v = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
         kind = bond.GetBondType().name
-        along = _unit(points[v] - points[u])
-        across = np.array([-along[1], along[0]]) * _SECOND_STROKE
+        across = _unit(points[v] - points[u])[::-1] * [-_SECOND_STROKE, _SECOND_STROKE]
         shifts = {"DOUBLE": (0.5, -0.5), "TRIPLE": (0, 1, -1)}.get(kind, (0,))
         if bond.IsInRing() and kind in {"DOUBLE", "AROMATIC"}:
-            inwards = across @ (centres[bond.GetIdx()] - points[u])
+            # A bond shared by two rings gets its second stroke in the smaller one.
+            ring = min((ring for ring in reversed(rings) if {u, v} <= set(ring)), key=len)
+            inwards = across @ (points[list(ring)].mean(axis=0) - points[u])
             shifts = (0, 1 if inwards >= 0 else -1)
         for shift in shifts:
             style = "dashed" if kind == "AROMATIC" and shift else "line"
@@ -463,13 +460,11 @@ def text_drawing(graph: GraphBatch, width: int = 60, height: int = 20) -> str:
     scale = min(_DOTS_PER_EDGE, (2 * width - 4) / extent[0], (4 * height - 4) / extent[1])
     dots = np.rint(places * scale).astype(np.int64) + np.array([0, 1])
     columns, lines = (dots.max(axis=0) // [2, 4] + 1).tolist()
-    canvas = np.zeros((4 * lines, 2 * columns), dtype=bool)
+    codes = np.zeros((lines, columns), np.int64)
     for start, end in zip(*(dots[ends] for ends in graph.arcs())):
         n_steps = int(np.abs(end - start).max()) + 1
         xs, ys = np.rint(np.linspace(start, end, n_steps)).astype(np.int64).T
-        canvas[ys, xs] = True
-    blocks = canvas.reshape(lines, 4, columns, 2).transpose(0, 2, 1, 3)
-    codes = (blocks * _BITS).sum(axis=(2, 3))
+        np.bitwise_or.at(codes, (ys // 4, xs // 2), _BITS[ys % 4, xs % 2])
     grid = [[chr(_BLANK + code) if code else " " for code in line] + [" "] for line in codes.tolist()]
     for label, (x, y) in zip(graph.labels_of_nodes(), dots.tolist()):
         text = str(label)[:2] if graph.has_node_labels else "●"

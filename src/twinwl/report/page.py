@@ -43,7 +43,7 @@ def templates() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(_asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_unbroken,
+        finalize=_finished,
     )
     found.filters["signed"] = signed
     return found
@@ -91,8 +91,10 @@ def _asset(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _unbroken(value: object) -> object:
-    """Keep a per cent sign on the line of its figure; markup, which includes scripts, is not changed."""
+def _finished(value: object) -> object:
+    """Show None as nothing, and keep a per cent sign on the line of its figure; markup is not changed."""
+    if value is None:
+        return ""
     return value.replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
 
 
@@ -108,10 +110,13 @@ def signed(number: float) -> str:
 
 @dataclass(frozen=True)
 class PlainTable:
-    """A table of text; the first column is a heading, the others are figures unless ``words`` names them."""
+    """A table; the first column is a heading, the others are figures unless ``words`` names them.
+
+    Cells are text, or numbers to be shown unchanged; None is an empty cell.
+    """
 
     header: list[str]
-    rows: list[list[str]]
+    rows: Sequence[Sequence[object]]
     words: frozenset[int] = frozenset()
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from tests.browser import OUT_OF_PLACE
 from tests.report.explain.test_gallery import model, page_of  # noqa: F401  (a fixture)
+from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.source import load_dataset
+from twinwl.evaluation.predictions import Nearest
 from twinwl.report.page import write_page
 
 pytestmark = pytest.mark.exhaustive
@@ -16,8 +18,8 @@ pytestmark = pytest.mark.exhaustive
 def path(model, tmp_path_factory):  # noqa: F811
     data = load_dataset(["CCCO", "CCCCCCCCCCCC", "CC(C)(C)CN"], kind="smiles")
     path = tmp_path_factory.mktemp("pages") / "gallery.html"
-    near = [f"nearest training graph: {'C' * 150} (similarity 0.50)"] * 3
-    write_page(path, page_of(model, data, nearest=near, known=model))
+    training = Dataset("training", data.graphs[:1], names=("C" * 150,))
+    write_page(path, page_of(model, data, nearest=Nearest(training, [0] * 3, [0.5] * 3)))
     return path
 
 
