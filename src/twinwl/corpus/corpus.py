@@ -417,10 +417,10 @@ class Corpus:
         **running
             How to run; the result does not depend on it. ``fresh``: whether to delete what an earlier call
             left in the folder. ``engine``, ``workers`` and ``address``: where tasks run, in ``"local"``
-            processes (the default) or on ``"ray"``, with the address of a cluster; without ``workers``, on all
-            processors. ``memory``: bytes for each process, ``"1GiB"`` if not given. ``progress``: whether to
-            show a progress bar; by default only if standard error is a terminal. ``on_event``: function that
-            is called with a dictionary after each task and at the end.
+            processes (the default) or on ``"ray"``, with the address of a cluster; ``workers`` is how many,
+            by default one for each processor. ``memory``: bytes for each process, by default ``"1GiB"``.
+            ``progress``: whether to show a progress bar; by default only if standard error is a terminal.
+            ``on_event``: function that is called with a dictionary after each task and at the end.
 
         Returns
         -------

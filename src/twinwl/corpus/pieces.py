@@ -300,15 +300,15 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
     pa = arrow()
     if settings["kind"] == "edges":
         table = _parquet_rows(piece)
-        texts: list[str | None] = [None] * table.num_rows
         graphs, kept, problems = _read_all_but_bad(table, settings)
+        texts: dict[int, str | None] = dict.fromkeys(problems)
     else:
         listed, table = _records_of(piece, settings)
-        texts = [record.text or None for record in listed]
         form = records.Records(piece.source.name, _FORMS[settings["kind"]], listed, atoms=settings["atoms"])
         graphs, usable, errors = records.convert(form, listed)
         kept = [record.row for record in usable]
         problems = {error.row: error.reason for error in errors}
+        texts = {row: listed[row].text or None for row in problems}
     if not settings.get("edge_labels", True):
         graphs = graphs.without_edge_labels()
     rows = table.take(pa.array(kept, pa.int64())).combine_chunks()
@@ -355,8 +355,9 @@ def _records_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[list[records
     elif kind == "smiles":
         listed = list(records.smiles_records(filled))
     else:
-        directed = settings["directed"]
-        listed = [_of_direction(record, directed=directed) for record in records.graph6_records(filled, "")]
+        listed = list(records.graph6_records(filled, ""))
+        if settings["directed"] or b"&" in content:  # only digraph6 has that character
+            listed = [_of_direction(record, directed=settings["directed"]) for record in listed]
     columns = {
         column: [record.cells[place] if record.cells else None for record in listed]
         for place, column in enumerate(wanted)
