@@ -17,7 +17,6 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
-from types import FrameType
 from typing import Any, Self, TypeVar, cast
 
 import cloudpickle
@@ -189,7 +188,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _stop(self, handles: list[Any]) -> None:
-        """End tasks; they may clean up what they were writing, for some seconds."""
+        """End tasks."""
 
 
 def _call(function: Callable[..., object], task: bytes, shared: Task) -> bytes:
@@ -243,12 +242,8 @@ class LocalEngine(Engine):
     def _stop(self, handles: list[_Worker]) -> None:
         for worker in handles:
             worker.process.terminate()
+            worker.process.join()
             worker.pipe.close()
-        for worker in handles:
-            worker.process.join(_SECONDS_TO_STOP)
-            if worker.process.is_alive():
-                os.kill(worker.process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # has no kill()
-                worker.process.join()
 
 
 class _Worker:
@@ -270,7 +265,6 @@ class _Worker:
 def _work(pipe: Connection) -> None:
     """Do what comes through the pipe, until this process or the first one ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides
-    signal.signal(signal.SIGTERM, _leave)
     messages: queue.SimpleQueue[tuple[bytes | None, bytes]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, messages), daemon=True).start()
     while True:
@@ -286,15 +280,7 @@ def _receive(pipe: Connection, messages: queue.SimpleQueue[tuple[bytes | None, b
     with contextlib.suppress(EOFError, OSError):
         while True:
             messages.put(pipe.recv())
-    os.kill(os.getpid(), signal.SIGTERM)
-    threading.Event().wait(_SECONDS_TO_STOP)
     os._exit(1)
-
-
-def _leave(_number: int, _frame: FrameType | None) -> None:
-    """End by an exception, so that half-written files are removed, and once: not again while leaving."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit(1)
 
 
 class RayEngine(Engine):

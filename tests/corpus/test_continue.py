@@ -55,7 +55,7 @@ def killed(module, function, call):
 @pytest.mark.slow
 def test_killed_build_and_dedup_go_on_to_the_same_bytes(source, tmp_path):
     whole = tw.Corpus.build(source, tmp_path / "whole", **BUILD)
-    killed("corpus", "shard_of", f"tw.Corpus.build({str(source)!r}, {str(tmp_path / 'cut')!r}, **{BUILD})")
+    killed("pieces", "shard_of", f"tw.Corpus.build({str(source)!r}, {str(tmp_path / 'cut')!r}, **{BUILD})")
     with pytest.raises(tw.TwinWLError, match="not finished"):
         tw.Corpus(tmp_path / "cut")
     events = []
@@ -76,7 +76,7 @@ def test_killed_build_and_dedup_go_on_to_the_same_bytes(source, tmp_path):
 
 def test_journal_that_was_cut_off_is_read_up_to_there(source, tmp_path):
     whole = tw.Corpus.build(source, tmp_path / "whole", **BUILD)
-    killed("corpus", "shard_of", f"tw.Corpus.build({str(source)!r}, {str(tmp_path / 'cut')!r}, **{BUILD})")
+    killed("pieces", "shard_of", f"tw.Corpus.build({str(source)!r}, {str(tmp_path / 'cut')!r}, **{BUILD})")
     journal = tmp_path / "cut" / "journal.jsonl"
     journal.write_bytes(journal.read_bytes()[:-9])
     assert shards_of(tw.Corpus.build(source, tmp_path / "cut", **BUILD).folder) == shards_of(whole.folder)

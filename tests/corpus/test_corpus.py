@@ -78,21 +78,6 @@ def test_ranges_of_keys_do_not_change_the_result(small, tmp_path, monkeypatch):
     assert shards_of(whole.folder) == shards_of(cut.folder)
 
 
-def test_keys_that_crowd_into_one_range_are_split_further(tmp_path):
-    from twinwl.corpus.comparing import ranges_of  # noqa: PLC0415
-
-    words = np.sort(np.random.default_rng(0).integers(0, 1 << 40, 1000).astype(np.uint64))
-    np.save(tmp_path / "sorted.npy", np.stack([words] * 4))
-    found = ranges_of([str(tmp_path / "sorted.npy")], 1000, 100)
-    assert max(size for _, _, size in found) <= 100
-    assert sum(size for _, _, size in found) == 1000
-    assert found[0][0] == 0
-    assert found[-1][1] == 1 << 64
-    same = np.full(1000, 7, np.uint64)
-    np.save(tmp_path / "sorted.npy", np.stack([same] * 4))
-    assert max(size for _, _, size in ranges_of([str(tmp_path / "sorted.npy")], 1000, 100)) == 1000
-
-
 def test_many_copies_of_one_graph_are_one_entry_per_shard(tmp_path):
     (tmp_path / "copies.g6").write_text("Bw\n" * 50_000 + "BW\n" + "Bw\n" * 50_000)
     corpus = tw.Corpus.build(tmp_path / "copies.g6", tmp_path / "corpus", rows_per_shard=10_000, workers=1)

@@ -153,7 +153,7 @@ def test_targets_of_text_files_are_numbers_where_all_are(tmp_path):
     assert b.y.tolist() == [0.5, 2.0, 3.0]
     assert (c.y.tolist(), c.rows.tolist()) == (["x", "y", "z"], [0, 1, 3])
     assert both.y.tolist() == [[1, 0.5], [0, 2], [1, 3]]
-    with pytest.raises(tw.TwinWLError, match="target 'c' holds 'x', expected numbers"):
+    with pytest.raises(tw.TwinWLError, match="target 'c': got 'x', expected numbers"):
         targets_in(few, ["a", "c"])
 
 
@@ -223,7 +223,7 @@ def test_what_cannot_be_learnt_or_asked_is_refused(corpus, graphs, tmp_path):
         ("activ", "active"),
         ("one", "one class"),
         (["kind", "one"], "expected numbers"),
-        ([], "no name"),
+        ([], "no column"),
     ):
         with pytest.raises(tw.TwinWLError, match=message):
             corpus.train(model, target)

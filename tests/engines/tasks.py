@@ -61,11 +61,7 @@ def refuse(number):
     raise TwinWLError(f"row {number}: got nothing")
 
 
-def refuse_to_end(folder):
-    """Stay, whatever is asked, until the process is killed."""
-    while True:
-        try:
-            Path(folder, str(os.getpid())).touch()
-            time.sleep(60)
-        except SystemExit:
-            Path(folder, "asked").touch()
+def sleep(folder):
+    """Note the number of this process, and do nothing for a minute."""
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(60)

@@ -60,9 +60,9 @@ def test_warning_points_at_the_caller():
 
 BAD = {
     "node that does not exist": ({"num_nodes": [2, 2]}, [[(0, 1)], [(0, 2)]], r"\(0, 2\) names node 2"),
-    "negative node": ({}, [[(0, 1)], [(0, -1)]], r"\(0, -1\) names a negative node number"),
-    "only negative nodes": ({}, [[(0, 1)], [(-2, -1)]], "negative"),
-    "fraction": ({}, [[(0, 1)], [(0, 1.5)]], r"got edge \(0.0, 1.5\), expected pairs"),
+    "negative node": ({}, [[(0, 1)], [(0, -1)]], r"\(0, -1\) names node -1"),
+    "only negative nodes": ({}, [[(0, 1)], [(-2, -1)]], "names node -2"),
+    "fraction": ({}, [[(0, 1)], [(0, 1.5)]], r"got edge \(0, 1.5\), expected pairs"),
     "whole float": ({}, [[(0, 1)], [(0.0, 1.0)]], "expected pairs"),
     "text for a node": ({}, [[(0, 1)], [(0, "1")]], "expected pairs"),
     "bool for a node": ({}, [[(0, 1)], [(False, True)]], "expected pairs"),

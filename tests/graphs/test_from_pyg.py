@@ -147,7 +147,7 @@ BAD = {
         r"\(0, 1\) is there but \(1, 0\) is not.*directed=True",
     ),
     "node that does not exist": (_data(edge_index=torch.tensor([[0, 5], [5, 0]])), r"\(0, 5\) names node 5"),
-    "negative node": (_data(edge_index=torch.tensor([[0, -1], [-1, 0]])), "negative node number"),
+    "negative node": (_data(edge_index=torch.tensor([[0, -1], [-1, 0]])), "names node -1"),
     "transposed": (_data(edge_index=torch.tensor([[0, 1], [1, 0], [0, 1]])), r"shape \(3, 2\)"),
     "float arcs": (_data(edge_index=EDGE.float()), "must hold integers"),
     "x missing": (_data(), "no x here, while other graphs"),

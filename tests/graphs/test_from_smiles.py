@@ -93,7 +93,10 @@ def test_lone_string_is_told_to_be_wrapped():
         GraphBatch.from_smiles("CC")
 
 
-@pytest.mark.parametrize(("value", "message"), [(None, "it is None"), ("CC", "str is not an RDKit molecule")])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [(None, "NoneType is not an RDKit molecule"), ("CC", "str is not an RDKit molecule")],
+)
 def test_what_is_no_molecule_is_refused_by_its_index(value, message):
     with pytest.raises(GraphInputError, match=message) as caught:
         GraphBatch.from_rdkit([Chem.MolFromSmiles("C"), value])

@@ -62,7 +62,7 @@ def test_joining_parts_gives_the_whole(batch, data):
 @pytest.mark.parametrize("key", [2, -3, [0, 2], np.array([-3]), np.array([2**63], dtype=np.uint64)])
 def test_index_out_of_range_is_refused_and_named(key):
     batch = GraphBatch.from_edges([[(0, 1)], [(0, 1)]])
-    with pytest.raises(GraphIndexError, match="is out of range: the batch has 2 graphs") as caught:
+    with pytest.raises(GraphIndexError, match=r"a batch of 2 graphs has no .* out of bounds") as caught:
         batch[key]
     assert isinstance(caught.value, TwinWLError)
     assert isinstance(caught.value, IndexError)

@@ -3,8 +3,8 @@
 Groups of equal keys among more graphs than memory holds, in three stages that run on any engine.
 
 1. *Sort* the keys of each shard. Copies within the shard are folded into one entry: key, first row, number.
-2. *Group* the entries of a range of keys, over all shards. Ranges share their leading bits; one with more
-   entries than fit into memory is halved. Each entry gets the first row of its group.
+2. *Group* the entries of a range of keys, over all shards. A range is all keys with the same leading bits, as
+   many of them as it takes for a range to fit into memory. Each entry gets the first row of its group.
 3. *Gather* by shard: the groups of its rows, in their order.
 
 So a million copies of a graph are one entry per shard, and the result does not depend on the ranges.
@@ -62,7 +62,7 @@ def group_keys(job: Job, parts: Sequence[Part], split: int = 0) -> tuple[list[st
     """
     digest = digest_of(*(part.digest for part in parts), str(split or None))
     paths, n_entries = sorted_entries(job, "sort", sort_keys, parts)
-    tasks = range_tasks(job, "groups", digest, paths, n_entries)
+    tasks = range_tasks(job, "groups", digest, n_entries)
     return [str(task.output) for task in tasks], job.run("group", group_range, tasks, (paths, split))
 
 
@@ -75,13 +75,18 @@ def sorted_entries(
     return [str(file) for file in files], sum(entry["entries"] for entry in entries)
 
 
-def range_tasks(job: Job, name: str, digest: str, paths: Sequence[str], n_entries: int) -> list[Task]:
-    """Return one task for each range of keys, such that the entries of a range fit into memory."""
-    most = max(1, (int(job.running.memory) - _BYTES_OF_PROCESS) // BYTES_PER_ENTRY)
+def range_tasks(job: Job, name: str, digest: str, n_entries: int) -> list[Task]:
+    """Return one task for each range of keys, such that the entries of a range fit into memory.
+
+    Keys are hashes, so ranges of equal width have about equally many entries; the mean is half of what fits.
+    """
+    most = max(1, (int(job.running.memory) - _BYTES_OF_PROCESS) // (2 * BYTES_PER_ENTRY))
+    bits = max(0, -(-n_entries // most) - 1).bit_length()
+    width = 1 << 64 - bits
     tasks = []
-    for low, high, count in ranges_of(paths, n_entries, most):
-        out = job.work(f"{name}-{low:016x}-{high - 1:016x}.npy")
-        tasks.append(Task(out.name, digest, (low, high, str(out)), count, out))
+    for low in range(0, 1 << 64, width):
+        out = job.work(f"{name}-{low:016x}-{low + width - 1:016x}.npy")
+        tasks.append(Task(out.name, digest, (low, low + width, str(out)), n_entries >> bits, out))
     return tasks
 
 
@@ -117,30 +122,6 @@ def save_array(path: str, array: np.ndarray[Any, Any]) -> None:
     """Write an array atomically."""
     with written(Path(path)) as stream:
         np.save(stream, array)
-
-
-def ranges_of(paths: Sequence[str], n_entries: int, most: int) -> list[tuple[int, int, int]]:
-    """Return ranges of the first word with at most so many entries, where that can be, and their sizes."""
-    bits = max(0, -(-n_entries // most) - 1).bit_length()
-    cuts = [place << 64 - bits for place in range((1 << bits) + 1)]
-    while True:
-        sizes = np.diff(_entries_before(paths, cuts))
-        large = [
-            place for place in np.flatnonzero(sizes > most).tolist() if cuts[place + 1] - cuts[place] > 1
-        ]
-        if not large:
-            return list(zip(cuts[:-1], cuts[1:], sizes.tolist()))
-        cuts = sorted({*cuts, *((cuts[place] + cuts[place + 1]) // 2 for place in large)})
-
-
-def _entries_before(paths: Sequence[str], cuts: Sequence[int]) -> Int64:
-    inner = np.array(cuts[1:-1], np.uint64)
-    total = np.zeros(len(cuts), np.int64)
-    for path in paths:
-        words = np.load(path, mmap_mode="r")[0]
-        total[1:-1] += np.searchsorted(words, inner)
-        total[-1] += len(words)
-    return total
 
 
 def slices_of(paths: Sequence[str], low: int, high: int) -> list[UInt64]:

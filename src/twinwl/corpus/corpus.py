@@ -5,7 +5,8 @@ To build one, input files are parsed once, piece by piece, into shards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -25,19 +26,11 @@ from twinwl.arguments import (
     items,
     one_of,
 )
+from twinwl.corpus import pieces
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
 from twinwl.corpus.jobs import MANIFEST, OF_GRAPHS, Job, Running, RunOptions, Task, read_manifest
-from twinwl.corpus.pieces import (
-    Piece,
-    Source,
-    edge_columns_of,
-    find_sources,
-    pieces_of,
-    shard_of,
-    types_in,
-    unpack,
-)
 from twinwl.corpus.shards import (
+    METADATA,
     OWN_COLUMNS,
     Part,
     arrow,
@@ -48,18 +41,16 @@ from twinwl.corpus.shards import (
     labels_in,
     rows_in,
     summary_of,
-    vocabularies_of,
     write_shard,
 )
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ROW_KINDS, numbered_lines, smiles_column_of
 from twinwl.datasets.records import choose_smiles, graph6_records
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, setting, shown
-from twinwl.files.model_files import to_json
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.molecules import ATOMS
 from twinwl.isomorphism.hashing import graph_hashes
-from twinwl.models.base import warn_of_edge_labels
+from twinwl.models.base import one_seed, warn_of_edge_labels
 
 if TYPE_CHECKING:
     from twinwl.models.vectorizer import STwinVectorizer
@@ -81,24 +72,22 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
     """
     arrow()
     has_columns = any(wanted[name] is not None for name in ("smiles_column", "id_column", "edges_column"))
-    sources = find_sources(inputs, wanted["kind"], has_columns=has_columns)
+    sources = pieces.find_sources(inputs, wanted["kind"], has_columns=has_columns)
     settings = settings_for(sources, wanted)
     with Job(folder, "build", settings, running) as job:
         ready = [
-            unpack(source, job.work(f"input-{place:05}")) if source.name.lower().endswith(".gz") else source
+            pieces.unpack(source, job.work(f"input-{place:05}"))
+            if source.name.lower().endswith(".gz")
+            else source
             for place, source in enumerate(sources)
         ]
         job.subfolder("errors")
         tasks: list[Task] = []
         for source in ready:
-            try:
-                for piece in pieces_of(source, wanted["rows_per_shard"]):
-                    name = f"part-{len(tasks):05}.parquet"
-                    output = job.subfolder("shards") / name
-                    tasks.append(Task(name, piece.digest, (piece, name, str(folder)), piece.n_rows, output))
-            except GraphInputError as error:
-                named = str(error) if source.name in str(error) else f"{source.name}, {error}"
-                raise GraphInputError(named) from error
+            for piece in pieces.pieces_of(source, wanted["rows_per_shard"]):
+                name = f"part-{len(tasks):05}.parquet"
+                output = job.subfolder("shards") / name
+                tasks.append(Task(name, piece.digest, (piece, name, str(folder)), piece.n_rows, output))
         if not tasks:
             raise GraphInputError(f"{sources[0].name}: there is no graph in it")
         if job.finished is not None and len(tasks) < len(job.finished["shards"]):
@@ -113,20 +102,20 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
         return job.finish(entries, **summary_of(folder, entries))
 
 
-def build_piece(piece: Piece, name: str, folder: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def build_piece(piece: pieces.Piece, name: str, folder: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Read a piece and write its shard, and one of its errors if there are any; return what is noted."""
-    shard, errors = shard_of(piece, settings)
+    shard, errors = pieces.shard_of(piece, settings)
     if errors.num_rows:
         write_shard(Path(folder, "errors", name), errors)
     digest = write_shard(Path(folder, "shards", name), shard)
-    nodes, edges, _ = vocabularies_of(shard)
+    labels = json.loads(shard.schema.metadata[METADATA])
     noted = {
         "source": piece.source.name,
         "first_row": piece.row,
         **counts_in(shard),
         "errors": errors.num_rows,
-        "node_labels": to_json(list(nodes), {}, "labels"),
-        "edge_labels": to_json(list(edges or ()), {}, "labels"),
+        "node_labels": labels["node_labels"] or [None],
+        "edge_labels": labels["edge_labels"] or [],
         "digest": digest,
     }
     if errors.num_rows:
@@ -134,7 +123,7 @@ def build_piece(piece: Piece, name: str, folder: str, settings: Mapping[str, Any
     return noted
 
 
-def settings_for(sources: Sequence[Source], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def settings_for(sources: Sequence[pieces.Source], wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return all that shards depend on besides the rows: the same for all files, or an error."""
     found = _settings_of(sources[0], wanted)
     for source in sources[1:]:
@@ -150,20 +139,20 @@ def settings_for(sources: Sequence[Source], wanted: Mapping[str, Any]) -> dict[s
     return {**found, "rows_per_shard": wanted["rows_per_shard"], **dropped}
 
 
-def _settings_of(source: Source, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_of(source: pieces.Source, wanted: Mapping[str, Any]) -> dict[str, Any]:
     settings: dict[str, Any] = {"kind": "molecules", "atoms": wanted["atoms"] or "constitution"}
     settings |= {"directed": False, "smiles_column": None, "id_column": None, "columns": {}, "types": {}}
     if source.kind == "graph6":
         first = next(graph6_records(numbered_lines(source.path), ""), None)
         is_directed = first is not None and first.text.startswith("&")
         return {**settings, "kind": "graph6", "atoms": None, "directed": is_directed}
-    listed = types_in(source)
+    listed = pieces.types_in(source)
     types, chosen = dict(listed), {}
     names = [name for name, _ in listed]
     if wanted["edges_column"] is not None or (
         source.kind == "parquet" and wanted["smiles_column"] is None and smiles_column_of(names) is None
     ):
-        chosen = edge_columns_of(types, wanted["edges_column"], source.name)
+        chosen = pieces.edge_columns_of(types, wanted["edges_column"], source.name)
         settings |= {"kind": "edges", "atoms": None, "directed": wanted["directed"], **chosen}
     else:
         import_extra("rdkit.Chem", "chem")
@@ -292,9 +281,7 @@ class Corpus:
             The graphs; ``rows`` has their numbers.
         """
         n = checked("n", n, integer(0, _MOST_SHOWN))
-        seed = checked("random_state", random_state, *RANDOM_STATE)
-        if isinstance(seed, np.random.RandomState):
-            seed = seed.randint(2**31)
+        seed = one_seed(checked("random_state", random_state, *RANDOM_STATE))
         rows = np.random.default_rng(seed).choice(len(self), min(n, len(self)), replace=False, shuffle=False)
         return self._dataset(np.sort(rows))
 
@@ -349,13 +336,9 @@ class Corpus:
         shards = self.manifest["shards"]
         where = self.folder / MANIFEST
         labels = {
-            name: sorted(
-                {
-                    repr(label)
-                    for entry in shards
-                    for label in checked(f"{where}: {name}", entry[name], _LABELS)
-                }
-            )
+            name: {
+                repr(label) for entry in shards for label in checked(f"{where}: {name}", entry[name], _LABELS)
+            }
             for name in ("node_labels", "edge_labels")
         }
         made_by = self.manifest["job"]
@@ -371,7 +354,7 @@ class Corpus:
             "nodes": self.manifest["nodes"],
             "edges": self.manifest["edges"],
             "largest": max(entry["largest"] for entry in shards),
-            **{name: [] if found == ["None"] else found for name, found in labels.items()},
+            **{name: [] if found == {"None"} else sorted(found) for name, found in labels.items()},
             "columns": self.manifest["columns"],
             "settings": {
                 name: value for name, value in self.manifest["settings"].items() if value is not None
@@ -402,13 +385,7 @@ class Corpus:
         directed: bool = False,
         edge_labels: bool = True,
         rows_per_shard: int | None = None,
-        fresh: bool = False,
-        engine: str = "local",
-        workers: int | None = None,
-        address: str | None = None,
-        memory: int | str = "1GiB",
-        progress: bool | None = None,
-        on_event: Callable[[dict[str, Any]], object] | None = None,
+        **running: Unpack[RunOptions],
     ) -> Corpus:
         """Parse files into a corpus, or go on where an earlier call with the same arguments was stopped.
 
@@ -437,24 +414,19 @@ class Corpus:
         rows_per_shard
             None: 65,536 graphs of graph6 or edges, 16,384 molecules (4,096 from SD files), fewer if they are
             large.
-        fresh
-            Whether to delete what an earlier call left in the folder.
-        engine, workers, address
-            Where tasks run: ``"local"`` processes, or ``"ray"``, with the address of a cluster. None uses all
-            processors.
-        memory
-            Bytes for each process.
-        progress
-            Whether to show a progress bar; None shows it if standard error is a terminal.
-        on_event
-            Function that is called with a dictionary after each task and at the end.
+        **running
+            How to run; the result does not depend on it. ``fresh``: whether to delete what an earlier call
+            left in the folder. ``engine``, ``workers`` and ``address``: where tasks run, in ``"local"``
+            processes (the default) or on ``"ray"``, with the address of a cluster; ``workers`` is how many,
+            by default one for each processor. ``memory``: bytes for each process, by default ``"1GiB"``.
+            ``progress``: whether to show a progress bar; by default only if standard error is a terminal.
+            ``on_event``: function that is called with a dictionary after each task and at the end.
 
         Returns
         -------
         Corpus
             The corpus in ``folder``.
         """
-        running = Running(fresh, engine, workers, address, memory, progress, on_event)
         wanted = {
             "kind": checked("kind", kind, one_of(*sorted(ROW_KINDS)), None),
             "atoms": checked("atoms", atoms, ATOMS, None),
@@ -466,7 +438,7 @@ class Corpus:
             "rows_per_shard": checked("rows_per_shard", rows_per_shard, integer(1, 1 << 24), None),
         }
         path = checked("folder", folder, PATH)
-        build_corpus(inputs, path, wanted, running)
+        build_corpus(inputs, path, wanted, Running(**running))
         return cls(path)
 
     def dedup(

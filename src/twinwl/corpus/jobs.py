@@ -55,8 +55,6 @@ Entry: TypeAlias = dict[str, Any]
 
 _LEAST_MEMORY = 1 << 29
 _ROWS_HERE = 30_000  # fewer take no longer than processes need to load libraries and kernels
-_UNITS = {"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
-_UNITS |= {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 
 def _remedy() -> str:
@@ -64,12 +62,12 @@ def _remedy() -> str:
 
 
 def _bytes(value: str) -> int:
-    text = value.strip().lower().replace(" ", "")
-    digits = text.rstrip("bikmgt")
-    unit = _UNITS.get(text[len(digits) :])
-    if unit is None:
+    found = re.fullmatch(r"([0-9.]+) *([kmgt]?)(i?)b", value.strip().lower())
+    if found is None:
         raise ValueError
-    return int(float(digits) * unit)
+    amount, prefix, is_binary = found.groups()
+    power = " kmgt".index(prefix or " ")
+    return int(float(amount) * (1024 if is_binary else 1000) ** power)
 
 
 _MEMORY = (Constraint("a number of bytes, such as '1GiB'", _bytes), integer(1))
@@ -430,7 +428,7 @@ class Job:
         if not left:
             return [done[task.name] for task in tasks]
         failures: list[str] = []
-        warnings: Counter[str] = Counter()
+        warnings: list[str] = []
         total = sum(task.rows for task in tasks)
         rows_before = rows_done = total - sum(task.rows for task in left)
         aside = sum(entry.get("errors", 0) for entry in done.values())
@@ -440,7 +438,7 @@ class Job:
             calls = [(function, task.arguments, shared) for task in left]
             for number, (result, problem, messages) in self._engine_for(left).run(_guarded, calls):
                 task = left[number]
-                warnings.update(messages)
+                warnings += messages
                 if problem is not None:
                     failures.append(problem)
                     continue
@@ -511,11 +509,10 @@ def _guarded(
             return {}, str(error), messages
 
 
-def _warn_once(messages: Counter[str]) -> None:
+def _warn_once(messages: list[str]) -> None:
     """Warn once for each kind of message."""
-    kinds: dict[str, list[str]] = {}
-    for message in messages:
-        kinds.setdefault(gist(message), []).append(message)
-    for alike in kinds.values():
-        count = sum(messages[message] for message in alike)
-        warn_caller(alike[0] if count == 1 else f"{alike[0]} (in one of {count:,} shards with such cases)")
+    counts = Counter(map(gist, messages))
+    firsts = {gist(message): message for message in reversed(messages)}
+    for kind, count in counts.items():
+        more = f" (in one of {count:,} shards with such cases)" if count > 1 else ""
+        warn_caller(f"{firsts[kind]}{more}")

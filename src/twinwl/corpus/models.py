@@ -39,8 +39,9 @@ from twinwl.corpus.shards import (
     rows_in,
     write_shard,
 )
-from twinwl.datasets.dataset import as_targets, known_cells
-from twinwl.errors import TwinWLError, nearest, setting, shown, warn_caller
+from twinwl.datasets.dataset import as_targets, known_cells, named_targets, task_table
+from twinwl.datasets.records import Record
+from twinwl.errors import TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.base import one_seed
@@ -86,7 +87,7 @@ def features_of(
 def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCounts:
     """Run the first two stages; return the columns of enough graphs."""
     paths, n_entries = sorted_entries(job, "count", count_shard, corpus.parts(), vectorizer.settings)
-    tasks = range_tasks(job, "columns", corpus.digest, paths, n_entries)
+    tasks = range_tasks(job, "columns", corpus.digest, n_entries)
     job.run("merge", merge_range, tasks, (paths, vectorizer.min_df))
     merged = [_unpacked(np.load(task.output)) for task in tasks]
     counts = ColumnCounts.merged(merged).frequent(int(vectorizer.min_df), vectorizer.max_features)
@@ -190,53 +191,22 @@ def targets_in(corpus: Corpus, names: Sequence[str]) -> ShardTargets:
     TwinWLError
         If the corpus lacks a column, or all its values are missing; if of several one is not numeric.
     """
-    if not names:
-        raise TwinWLError("target: got no name, expected at least one column")
-    kinds = {name: kind for name, kind in corpus.manifest["columns"].items() if name not in OWN_COLUMNS}
-    for name in names:
-        if name not in kinds:
-            remedy = nearest(name, kinds) if kinds else "it has no columns besides its graphs"
-            raise TwinWLError(f"{corpus.folder}: got target {shown(name)}: {remedy}")
+    source = str(corpus.folder)
+    header = [name for name in corpus.manifest["columns"] if name not in OWN_COLUMNS]
+    target = named_targets(tuple(names), header, source)
     table = arrow().concat_tables([read_shard(part, [*names, *KEYS]) for part in corpus.parts()])
-    found = [_cells(table.column(name), name, corpus.folder) for name in names]
-    rows = np.flatnonzero(np.logical_or.reduce([known for _, known in found]))
-    if not len(rows):
+    columns = [known_cells(table.column(name).to_pylist()) for name in names]
+    known = [row for row, cells in enumerate(zip(*columns)) if any(cell is not None for cell in cells)]
+    if not known:
         listing = ", ".join(map(shown, names))
-        raise TwinWLError(f"{corpus.folder}: {listing} is empty in all rows; name another target")
-    y = found[0][0]
-    if len(names) > 1:
-        for name, (values, known) in zip(names, found):
-            if values.dtype.kind not in "biuf":
-                raise TwinWLError(
-                    f"{corpus.folder}: target {shown(name)} holds {shown(str(values[known][0]))}, expected "
-                    "numbers where there are several targets; name it alone"
-                )
-        y = np.stack([np.where(known, values, np.nan) for values, known in found], axis=1)
-    return ShardTargets(y[rows], rows, keys_in(table)[rows])
-
-
-def _cells(column: Any, name: str, folder: Path) -> tuple[Values, Bool]:  # noqa: ANN401
-    """Return the values of a column, and which are known; text of numbers only becomes numbers."""
-    pa = arrow()
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind):
-        raise TwinWLError(
-            f"{folder}: target {shown(name)} holds {kind}, expected numbers or text; name another"
-        )
-    column = column.cast(kind)
-    if pa.types.is_boolean(kind):
-        column = column.cast(pa.int8())
-    # The rule for cells is applied to each distinct value once.
-    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    encoded = encoded if isinstance(encoded, pa.DictionaryArray) else encoded.combine_chunks()
-    distinct = ["" if value is None else str(value) for value in encoded.dictionary.to_pylist()]
-    cells = known_cells(distinct)
-    is_known = np.array([cell is not None for cell in cells], np.bool_)
-    targets = as_targets([cell for cell in cells if cell is not None], name, str(folder))
-    values = np.zeros(len(cells), targets.dtype)
-    values[is_known] = targets
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
-    return values[codes], is_known[codes]
+        raise TwinWLError(f"{source}: {listing} is empty in all rows; name another target")
+    records = [Record(row, None, "", "", tuple(column[row] for column in columns)) for row in known]
+    if isinstance(target, str):
+        y = as_targets([record.cells[0] for record in records], target, source, records)
+    else:
+        y = task_table([record.cells for record in records], target, source, records)
+    rows = np.array(known, np.int64)
+    return ShardTargets(y, rows, keys_in(table)[rows])
 
 
 class _ShardParts:

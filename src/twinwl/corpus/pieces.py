@@ -21,7 +21,6 @@ import csv
 import functools
 import glob
 import io
-import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
@@ -30,20 +29,8 @@ import numpy as np
 
 from twinwl.arguments import PATH, Bool, Int64, checked, items, pointer, ranges
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in, types_of
+from twinwl.datasets import records
 from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, open_file, place_of
-from twinwl.datasets.records import (
-    END,
-    Record,
-    Records,
-    Table,
-    convert,
-    csv_table,
-    graph6_records,
-    sdf_columns,
-    sdf_records,
-    smiles_records,
-    table_records,
-)
 from twinwl.errors import GraphInputError, TwinWLError, first_line, import_extra, nearest, shown
 from twinwl.files.storage import file_digest, written
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -150,7 +137,6 @@ def pieces_of(source: Source, rows: int | None = None) -> Iterator[Piece]:
         yield from _pieces_of_parquet(source, rows)
         return
     most_rows, most_bytes = rows or ROWS[source.kind], _BYTES[source.kind]
-    find_rows = {"table": _rows_of_table, "sdf": _rows_of_records}.get(source.kind, _rows_of_lines)
     with open_file(Path(source.path)) as stream, open_file(Path(source.path)) as again:
 
         def piece(n_rows: int) -> Piece:
@@ -159,7 +145,11 @@ def pieces_of(source: Source, rows: int | None = None) -> Iterator[Piece]:
             return Piece(source, start, stop, row, n_rows, line, digest)
 
         start, row, line, n_rows = 0, 0, 1, 0
-        for stop, next_line, is_row in find_rows(stream):
+        if source.kind == "table":
+            found = _rows_of_table(source.name, stream)
+        else:
+            found = _rows_of_lines(source.name, stream, records.END.encode() if source.kind == "sdf" else b"")
+        for stop, next_line, is_row in found:
             if is_row is None:  # the header, which belongs to no piece
                 start, line = stop, next_line
                 continue
@@ -172,34 +162,29 @@ def pieces_of(source: Source, rows: int | None = None) -> Iterator[Piece]:
             yield piece(n_rows)
 
 
-def _rows_of_lines(stream: IO[bytes]) -> Iterator[tuple[int, int, bool | None]]:
-    """Yield for each line the byte and the number of the line after it, and whether it is a row."""
-    stop = 0
-    for line in itertools.count(1):
-        text = stream.readline(MAX_LINE + 1)
-        if not text:
-            return
+def _rows_of_lines(name: str, stream: IO[bytes], end: bytes) -> Iterator[tuple[int, int, bool | None]]:
+    """Yield for each row the byte and the number of the line after it, and whether it counts.
+
+    A row ends with a line that starts with ``end``; as every line starts with ``b""``, it is then a line,
+    which does not count if it is blank.
+    """
+    stop, line, is_open = 0, 1, False
+    while text := stream.readline(MAX_LINE + 1):
         if len(text) > MAX_LINE:
-            raise GraphInputError(f"line {line}: longer than {MAX_LINE >> 20} MiB; is this a text file?")
+            raise GraphInputError(
+                f"{name}, line {line}: longer than {MAX_LINE >> 20} MiB; is this a text file?"
+            )
         stop += len(text)
-        yield stop, line + 1, not text.isspace()
-
-
-def _rows_of_records(stream: IO[bytes]) -> Iterator[tuple[int, int, bool | None]]:
-    """Yield the same for each record of an SD file."""
-    stop, pending = 0, False
-    line = 1
-    for line, text in enumerate(stream, start=2):
-        stop += len(text)
-        pending |= not text.isspace()
-        if text.startswith(END.encode()):
-            yield stop, line, True
-            pending = False
-    if pending:
+        line += 1
+        is_open |= not text.isspace()
+        if text.startswith(end):
+            yield stop, line, is_open
+            is_open = False
+    if is_open:
         yield stop, line, True
 
 
-def _rows_of_table(stream: IO[bytes]) -> Iterator[tuple[int, int, bool | None]]:
+def _rows_of_table(name: str, stream: IO[bytes]) -> Iterator[tuple[int, int, bool | None]]:
     """Yield the same for each row of a CSV file, whose quoted cells may hold line breaks."""
     stop = 0
 
@@ -217,7 +202,7 @@ def _rows_of_table(stream: IO[bytes]) -> Iterator[tuple[int, int, bool | None]]:
         for cells in reader:
             yield stop, reader.line_num + 2, any(cell.strip() for cell in cells)
     except csv.Error as error:
-        raise GraphInputError(f"line {reader.line_num + 1}: {error}; correct that line") from error
+        raise GraphInputError(f"{name}, line {reader.line_num + 1}: {error}; correct that line") from error
 
 
 def types_in(source: Source) -> list[tuple[str, str]]:
@@ -234,9 +219,12 @@ def types_in(source: Source) -> list[tuple[str, str]]:
     if source.kind == "table":
         with open_file(Path(source.path)) as stream:
             text = stream.readline(MAX_LINE).decode("utf-8", "replace")
-        names = csv_table(source.name, [text]).header
+        names = records.csv_table(source.name, [text]).header
     elif source.kind == "sdf":
-        names = [_SMILES, *(name for name in sdf_columns(source.path) if name not in {"title", _SMILES})]
+        names = [
+            _SMILES,
+            *(name for name in records.sdf_columns(source.path) if name not in {"title", _SMILES}),
+        ]
     return [(name, "string") for name in names]
 
 
@@ -312,15 +300,15 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
     pa = arrow()
     if settings["kind"] == "edges":
         table = _parquet_rows(piece)
-        texts: list[str | None] = [None] * table.num_rows
         graphs, kept, problems = _read_all_but_bad(table, settings)
+        texts: dict[int, str | None] = dict.fromkeys(problems)
     else:
-        records, table = _records_of(piece, settings)
-        texts = [record.text or None for record in records]
-        form = Records(piece.source.name, _FORMS[settings["kind"]], records, atoms=settings["atoms"])
-        graphs, usable, errors = convert(form, records)
+        listed, table = _records_of(piece, settings)
+        form = records.Records(piece.source.name, _FORMS[settings["kind"]], listed, atoms=settings["atoms"])
+        graphs, usable, errors = records.convert(form, listed)
         kept = [record.row for record in usable]
         problems = {error.row: error.reason for error in errors}
+        texts = {row: listed[row].text or None for row in problems}
     if not settings.get("edge_labels", True):
         graphs = graphs.without_edge_labels()
     rows = table.take(pa.array(kept, pa.int64())).combine_chunks()
@@ -331,24 +319,25 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
         ids = [own if own and not own.isspace() else usual for own, usual in zip(given, ids)]
     columns = {_SMILES: _SMILES} if piece.source.kind == "smiles" else settings["columns"]
     others = {new: rows.column(old) for old, new in columns.items()}
-    noted = {
-        "file": pa.array([piece.source.name] * len(problems), pa.string()),
-        "row": pa.array([piece.row + row for row in problems], pa.int64()),
-        "reason": pa.array(problems.values(), pa.string()),
-        "text": pa.array([texts[row] for row in problems], pa.string()),
-    }
-    return graph_table(graphs, pa.array(ids, pa.string()), others), pa.table(noted)
+    noted = [
+        {"file": piece.source.name, "row": piece.row + row, "reason": reason, "text": texts[row]}
+        for row, reason in problems.items()
+    ]
+    types = {"file": pa.string(), "row": pa.int64(), "reason": pa.string(), "text": pa.string()}
+    return graph_table(graphs, pa.array(ids, pa.string()), others), pa.Table.from_pylist(
+        noted, pa.schema(types)
+    )
 
 
-def _records_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[list[Record], Any]:
+def _records_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[list[records.Record], Any]:
     """Return the records of a piece, and an Arrow table with a row for each and the columns to keep."""
     name, _, kind = piece.source
     smiles = settings["smiles_column"]
     if kind == "parquet":
         table = _parquet_rows(piece)
         cells = table.column(smiles).to_pylist()
-        column = Table(name, [smiles], lambda _: ((None, [cell]) for cell in cells))
-        return list(table_records(column, smiles)), table
+        column = records.Table(name, [smiles], lambda _: ((None, [cell]) for cell in cells))
+        return list(records.table_records(column, smiles)), table
     with open_file(Path(piece.source.path)) as stream:
         header = stream.readline() if kind == "table" else b""
         stream.seek(piece.start)
@@ -360,26 +349,27 @@ def _records_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[list[Record]
     filled = ((line, text.strip()) for line, text in numbered if not text.isspace())
     wanted = tuple(filter(None, [*settings["columns"], settings["id_column"]]))
     if kind == "table":
-        records = list(table_records(csv_table(name, lines), smiles, wanted))
+        listed = list(records.table_records(records.csv_table(name, lines), smiles, wanted))
     elif kind == "sdf":
-        records = list(sdf_records(numbered, "", wanted))
+        listed = list(records.sdf_records(numbered, "", wanted))
     elif kind == "smiles":
-        records = list(smiles_records(filled))
+        listed = list(records.smiles_records(filled))
     else:
-        directed = settings["directed"]
-        records = [_of_direction(record, directed=directed) for record in graph6_records(filled, "")]
+        listed = list(records.graph6_records(filled, ""))
+        if settings["directed"] or b"&" in content:  # only digraph6 has that character
+            listed = [_of_direction(record, directed=settings["directed"]) for record in listed]
     columns = {
-        column: [record.cells[place] if record.cells else None for record in records]
+        column: [record.cells[place] if record.cells else None for record in listed]
         for place, column in enumerate(wanted)
     }
     if kind in {"smiles", "sdf"}:
-        columns[_SMILES] = [record.text for record in records]
-        columns[_NAME] = [None if record.name == record.text else record.name for record in records]
+        columns[_SMILES] = [record.text for record in listed]
+        columns[_NAME] = [None if record.name == record.text else record.name for record in listed]
     pa = arrow()
-    return records, pa.table({column: pa.array(cells, pa.string()) for column, cells in columns.items()})
+    return listed, pa.table({column: pa.array(cells, pa.string()) for column, cells in columns.items()})
 
 
-def _of_direction(record: Record, *, directed: bool) -> Record:
+def _of_direction(record: records.Record, *, directed: bool) -> records.Record:
     """Mark a graph6 record that is not directed as the corpus is."""
     if record.text.removeprefix(">>digraph6<<").startswith("&") == directed:
         return record

@@ -34,6 +34,7 @@ from twinwl.files.model_files import from_json, to_json
 from twinwl.files.storage import written
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build
+from twinwl.graphs.exporters import edges_of
 from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
 from twinwl.graphs.molecules import AtomLevel
 from twinwl.isomorphism.canonical import exact_keys
@@ -44,7 +45,7 @@ OWN_TYPES |= dict.fromkeys(("ends", "node_labels", "edge_labels"), "list<item: i
 OWN_TYPES |= dict.fromkeys(KEYS, "uint64")
 OWN_COLUMNS = tuple(OWN_TYPES)
 _NEVER_NULL = {"id", "n_nodes", "ends", *KEYS}
-_METADATA = b"twinwl"
+METADATA = b"twinwl"
 _FORMAT = 1
 _LIST = instance(list)
 
@@ -95,11 +96,10 @@ def graph_table(
     pa = arrow()
     keys = exact_keys(graphs)
     sizes = graphs.nodes_per_graph
-    sources, targets = graphs.arcs()
-    listed = np.ones(len(targets), np.bool_) if graphs.directed else sources < targets
-    owners = np.repeat(np.arange(len(graphs)), sizes)[sources[listed]]
+    ends, codes = edges_of(graphs)
+    owners = np.repeat(np.arange(len(graphs)), sizes)[ends[:, 0]]
+    ends -= graphs.graph_ptr[owners][:, None]
     counts = np.bincount(owners, minlength=len(graphs))
-    ends = np.column_stack([sources[listed], targets[listed]]) - graphs.graph_ptr[owners][:, None]
     columns = {
         "id": ids,
         "n_nodes": sizes.astype(np.int32),
@@ -112,10 +112,10 @@ def graph_table(
         columns["node_labels"] = _lists(sizes, graphs.node_labels)
         metadata["node_labels"] = to_json(list(graphs.node_vocabulary), {}, "labels")
     if graphs.edge_labels is not None:
-        columns["edge_labels"] = _lists(counts, graphs.edge_labels[listed])
+        columns["edge_labels"] = _lists(counts, codes)
         metadata["edge_labels"] = to_json(list(graphs.edge_vocabulary), {}, "labels")
     columns |= {name: np.ascontiguousarray(words) for name, words in zip(KEYS, keys.T)}
-    return pa.table(columns | others).replace_schema_metadata({_METADATA: json.dumps(metadata)})
+    return pa.table(columns | others).replace_schema_metadata({METADATA: json.dumps(metadata)})
 
 
 def _lists(lengths: Int64, values: Int32) -> Any:  # noqa: ANN401
@@ -254,7 +254,7 @@ def types_of(schema: Any) -> dict[str, str]:  # noqa: ANN401
 def vocabularies_of(table: Any) -> tuple[tuple[Label, ...], tuple[Label, ...] | None, bool]:  # noqa: ANN401
     """Return the node labels and the edge labels that codes stand for, and whether graphs are directed."""
     try:
-        found = json.loads((table.schema.metadata or {})[_METADATA])
+        found = json.loads((table.schema.metadata or {})[METADATA])
         if found["format"] != _FORMAT or not isinstance(found["directed"], bool):
             raise GraphInputError("it is of another format")
         nodes, edges = found["node_labels"], found["edge_labels"]

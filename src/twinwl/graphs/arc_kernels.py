@@ -1,6 +1,6 @@
-"""Kernels that sort arcs into rows without repetitions, for `assembly` and for the bits of graph6.
+"""Kernels that sort arcs into rows without repetitions, for `assemble` of `building`, and read graph6.
 
-Apart from `assembly`, so that numba is loaded only where graphs are built.
+They have a file of their own, so that numba is loaded only where graphs are built.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from twinwl.arguments import (
     pointer,
     ranges,
 )
-from twinwl.errors import GraphIndexError, GraphInputError, LabelError, setting, shown
+from twinwl.errors import GraphIndexError, GraphInputError, LabelError, first_line, setting, shown
 from twinwl.graphs.building import ObjectConstructors
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.from_graph6 import Graph6Constructors
@@ -127,7 +127,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
 
     def changed(self, **parts: object) -> GraphBatch:
         """Return a batch with some parts replaced by others that are right by construction."""
-        return GraphBatch.unchecked(**{part.name: getattr(self, part.name) for part in fields(self)} | parts)
+        return GraphBatch.unchecked(**{name: getattr(self, name) for name in _DEFAULTS} | parts)
 
     # ------------------------------------------------------------------ an array of graphs
 
@@ -171,7 +171,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         return self
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return _rebuilt, tuple(getattr(self, part.name) for part in fields(self))
+        return _rebuilt, tuple(getattr(self, name) for name in _DEFAULTS)
 
     def __repr__(self) -> str:
         parts = [
@@ -307,20 +307,13 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         )
 
 
-_DEFAULTS: dict[str, object] = {
-    "node_vocabulary": UNLABELLED,
-    "edge_labels": None,
-    "edge_vocabulary": (),
-    "node_features": None,
-    "directed": False,
-    "atoms": None,
-}
+_DEFAULTS = {part.name: part.default for part in fields(GraphBatch)}
+"""By name; those that have none are always given."""
 
 
 def _rebuilt(*parts: object) -> GraphBatch:
     """Undo `GraphBatch.__reduce__`."""
-    names = [part.name for part in fields(GraphBatch)]
-    return GraphBatch.unchecked(**dict(zip(names, parts, strict=False)))  # older pickles have fewer
+    return GraphBatch.unchecked(**dict(zip(_DEFAULTS, parts)))  # older pickles have fewer
 
 
 # ---------------------------------------------------------------------- checks
@@ -380,7 +373,9 @@ def _check_codes(name: str, codes: Int32, bound: int) -> None:
 
 def _check_arcs(batch: GraphBatch) -> None:
     """Refuse arcs that leave their graph (kernels rely on graphs being apart), unsorted ones, and loops."""
-    sources, targets = batch.arcs()
+    from scipy.sparse import csr_array  # noqa: PLC0415  (slow to load)
+
+    targets = batch.indices
     arc_ptr = batch.indptr[batch.graph_ptr]
     low, high = (np.repeat(ends, np.diff(arc_ptr)) for ends in (batch.graph_ptr[:-1], batch.graph_ptr[1:]))
     wrong = np.flatnonzero((targets < low) | (targets >= high))
@@ -391,26 +386,20 @@ def _check_arcs(batch: GraphBatch) -> None:
             f"(its nodes are {low[arc]}..{high[arc] - 1})",
             graph,
         )
-    falls = np.flatnonzero((np.diff(targets) <= 0) & (np.diff(sources) == 0))
-    if len(falls):
+    codes = np.ones(len(targets), np.int64) if batch.edge_labels is None else batch.edge_labels + np.int64(1)
+    matrix = csr_array((codes, targets, batch.indptr), shape=(batch.n_nodes, batch.n_nodes))
+    if not matrix.has_canonical_format:
         raise GraphInputError(
-            f"the neighbours of a node must rise, but arc {falls[0] + 1} leads to {targets[falls[0] + 1]} "
-            f"after {targets[falls[0]]}; build the batch with a from_… constructor"
+            "the neighbours of each node must rise; build the batch with a from_… constructor"
         )
-    loops = np.flatnonzero(sources == targets)
+    loops = np.flatnonzero(matrix.diagonal())
     if len(loops):
-        raise GraphInputError(f"node {sources[loops[0]]} has a self-loop; drop it")
-    if batch.directed:
-        return
-    # Sorted by (target, source), the arcs of a symmetric structure read as if sorted by (source, target).
-    order = np.argsort(targets, kind="stable")
-    one_way = (sources[order] != targets) | (targets[order] != sources)
-    if batch.edge_labels is not None:
-        one_way |= batch.edge_labels[order] != batch.edge_labels
-    if one_way.any():
-        arc = int(np.flatnonzero(one_way)[0])
+        raise GraphInputError(f"node {loops[0]} has a self-loop; drop it")
+    unequal = matrix != matrix.T
+    if not batch.directed and unequal.nnz:
+        u, v = (ends[0] for ends in unequal.nonzero())
         raise GraphInputError(
-            f"the batch is undirected, but arc ({sources[arc]}, {targets[arc]}) has no equal in the other "
+            f"the batch is undirected, but an arc between nodes {u} and {v} has no equal in the other "
             "direction; pass directed=True or build it with a from_… constructor"
         )
 
@@ -420,43 +409,17 @@ def _check_arcs(batch: GraphBatch) -> None:
 
 def _graph_indices(key: Key, n_graphs: int) -> int | Int64:
     """Turn whatever may stand in square brackets into graph indices, none of them negative."""
-    if type(key) is int and 0 <= key < n_graphs:
+    if type(key) is int and 0 <= key < n_graphs:  # the usual case, and a quick one
         return key
-    if isinstance(key, slice):
-        return np.arange(n_graphs)[key]
-    if isinstance(key, tuple):  # scikit-learn writes X[key, ...]
-        if len(key) != 2 or key[1] is not Ellipsis:  # noqa: PLR2004
-            raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {shown(key)}")
-        return _graph_indices(key[0], n_graphs)
-    return _index_array(key, n_graphs)
-
-
-def _index_array(key: int | Sequence[int] | Values, n_graphs: int) -> int | Int64:
     try:
-        array = np.asarray(key)
-    except ValueError:  # lists of several lengths
-        array = np.empty((0, 0))
-    if array.shape == (0,):
-        array = array.astype(np.int64)
-    if array.ndim > 1 or array.dtype.kind not in ("iu" if array.ndim == 0 else "iub"):
+        found = np.arange(n_graphs)[key]  # type: ignore[index]
+    except (IndexError, TypeError, ValueError) as error:
         raise GraphIndexError(
-            f"a batch is indexed with an integer, a slice, an index array or a mask, not {shown(key)}"
-        )
-    if array.dtype.kind == "b":
-        if len(array) != n_graphs:
-            raise GraphIndexError(
-                f"a mask of length {len(array)} does not fit {n_graphs} graphs; give one entry per graph"
-            )
-        return np.flatnonzero(array)
-    wrong = (array < -n_graphs) | (array >= n_graphs)
-    if wrong.any():
-        raise GraphIndexError(
-            f"graph index {array[wrong].flat[0]} is out of range: the batch has {n_graphs} graphs, numbered "
-            "from 0"
-        )
-    indices = array.astype(np.int64)
-    indices = np.where(indices < 0, indices + n_graphs, indices)
-    return indices if indices.ndim else int(indices)
+            f"a batch of {n_graphs} graphs has no {shown(key)} ({first_line(error)})"
+        ) from error
+    if found.ndim > 1:
+        raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {shown(key)}")
+    return found if found.ndim else int(found)
 
 
 def _select_one(batch: GraphBatch, graph: int) -> GraphBatch:
@@ -635,7 +598,7 @@ def _check_alike(
             if of(batch) != of(those[0]):
                 raise GraphInputError(
                     f"batch {batches.index(batch)} differs from the batches before it in {what} "
-                    f"({of(those[0])} against {of(batch)}); make them alike before joining"
+                    f"({of(batch)} against {of(those[0])}); make them alike before joining"
                 )
 
 

@@ -6,6 +6,8 @@ of every constructor: it checks the parts and sorts the arcs.
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import itertools
 import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -142,26 +144,26 @@ class ObjectConstructors:
         edge_label = checked("edge_label", edge_label, NAME, None)
         node_features = checked("node_features", node_features, NAME, None)
         collected = _of_one_kind(graphs, nx.Graph, "networkx")
-        nodes = [list(graph.nodes(data=True)) for graph in collected]
+        nodes = [graph.nodes(data=True) for graph in collected]
         edges = [list(graph.edges(data=True)) for graph in collected]
         ends: list[int] = []
-        for own_nodes, own_edges in zip(nodes, edges):
-            number_of: dict[Hashable, int] = {node: number for number, (node, _) in enumerate(own_nodes)}
-            ends += [number_of[end] for edge in own_edges for end in edge[:2]]
+        for graph, own in zip(collected, edges):
+            number_of: dict[Hashable, int] = {node: number for number, node in enumerate(graph)}
+            ends += [number_of[end] for u, v, _ in own for end in (u, v)]
         features = _attributes(nodes, node_features, "node")
         if features is not None:
             name = f"node attribute {node_features!r}"
             rows = [foreign_array(name, row, np.float64, graph) for graph, row in enumerate(features)]
             features = [row[:, None] if row.ndim == 1 else row for row in rows]  # a number is a vector too
+        labels = _attributes(nodes, node_label, "node"), _attributes(edges, edge_label, "edge")
         if edge_label != WEIGHT:
-            weights = (data.get(WEIGHT) for own in edges for *_, data in own if data)
+            weights = (data.get(WEIGHT) for own in edges for _, _, data in own if data)
             warn_weights(count_weights(weights), len(ends) // 2)
         return build_labelled(
             np.array(list(map(len, nodes)), np.int64),
             np.array(list(map(len, edges)), np.int64),
             np.array(ends, np.int64).reshape(-1, 2).T,
-            _attributes(nodes, node_label, "node"),
-            _attributes(edges, edge_label, "edge"),
+            *labels,
             features,
             directed=bool(collected) and collected[0].is_directed(),
         )
@@ -198,15 +200,16 @@ class ObjectConstructors:
         collected = _of_one_kind(graphs, igraph.Graph, "igraph")
         node_counts = np.array([graph.vcount() for graph in collected], dtype=np.int64)
         edge_counts, edges = _flat_edges([graph.get_edgelist() for graph in collected])
+        nodes, links = [graph.vs for graph in collected], [graph.es for graph in collected]
+        labels = _igraph_values(nodes, node_label, "node"), _igraph_values(links, edge_label, "edge")
         if edge_label != WEIGHT:
-            weighted = [graph.es[WEIGHT] for graph in collected if WEIGHT in graph.es.attributes()]
+            weighted = [own[WEIGHT] for own in links if WEIGHT in own.attributes()]
             warn_weights(sum(map(count_weights, weighted)), len(edges))
         return build_labelled(
             node_counts,
             edge_counts,
             edges.T,
-            _igraph_values([graph.vs for graph in collected], node_label, "node"),
-            _igraph_values([graph.es for graph in collected], edge_label, "edge"),
+            *labels,
             directed=bool(collected) and collected[0].is_directed(),
         )
 
@@ -282,11 +285,8 @@ def _flat_edges(lists: Sequence[object]) -> tuple[Int64, Int64]:
         if set(map(type, pairs)) <= {tuple, list} and set(map(len, pairs)) <= {2}:
             numbers = list(itertools.chain.from_iterable(pairs))
             if set(map(type, numbers)) <= {int}:
-                try:
+                with contextlib.suppress(OverflowError):
                     edges = np.array(numbers, dtype=np.int64).reshape(-1, 2)
-                except OverflowError:
-                    pass
-                else:
                     return np.fromiter(map(len, lists), np.int64, len(lists)), edges  # type: ignore[arg-type]
     arrays = [_edge_array(graph, part) for graph, part in enumerate(lists)]
     counts = np.fromiter(map(len, arrays), np.int64, len(arrays))
@@ -454,25 +454,17 @@ _STRINGS = (
 _PYG_BATCH = "PyTorch Geometric Batch"  # many graphs in one object
 
 
-class _Kind(NamedTuple):
-    """A class of another library, the constructor of its graphs, and which arguments that takes."""
-
-    module: str
-    name: str
-    constructor: str
-    takes: tuple[str, ...] = ()
-
-
-# An object of a class can only exist once its module is imported, so nothing is imported to find out.
+# The class of each kind, by its module and name, and the constructor of its graphs. An object of a class can
+# only exist once its module is imported, so nothing is imported to find out.
 _KINDS = {
-    "GraphBatch": _Kind("twinwl.graphs.batch", "GraphBatch", ""),
-    "networkx graph": _Kind("networkx", "Graph", "from_networkx", ("node_label", "edge_label")),
-    "igraph graph": _Kind("igraph", "Graph", "from_igraph", ("node_label", "edge_label")),
-    _PYG_BATCH: _Kind("torch_geometric.data.batch", "Batch", "from_pyg", ("edge_label", "x")),
-    "PyTorch Geometric Data": _Kind("torch_geometric.data.data", "BaseData", "from_pyg", ("edge_label", "x")),
-    "RDKit molecule": _Kind("rdkit.Chem.rdchem", "Mol", "from_rdkit"),
-    "matrix": _Kind("", "", "from_scipy", ("edge_label",)),
-    "edge list": _Kind("", "", "from_edges"),
+    "GraphBatch": ("twinwl.graphs.batch", "GraphBatch", ""),
+    "networkx graph": ("networkx", "Graph", "from_networkx"),
+    "igraph graph": ("igraph", "Graph", "from_igraph"),
+    _PYG_BATCH: ("torch_geometric.data.batch", "Batch", "from_pyg"),
+    "PyTorch Geometric Data": ("torch_geometric.data.data", "BaseData", "from_pyg"),
+    "RDKit molecule": ("rdkit.Chem.rdchem", "Mol", "from_rdkit"),
+    "matrix": ("", "", "from_scipy"),
+    "edge list": ("", "", "from_edges"),
 }
 
 
@@ -530,15 +522,15 @@ def as_batch(
             _check_kind(graph, kind, position)
     if kind == "GraphBatch":
         return concatenate(collected)
-    made_by, takes = _KINDS[cast("str", kind)][2:]
+    constructor: Callable[..., GraphBatch] = getattr(GraphBatch, _KINDS[cast("str", kind)][2])
+    takes = inspect.signature(constructor).parameters
     for name, value in (("node_label", node_label), ("edge_label", edge_label)):
         if value is not None and name not in takes:
             raise GraphInputError(
                 f"{name} names an attribute, which kind {kind!r} does not have; leave it out"
             )
     options = {"node_label": node_label, "edge_label": edge_label, "x": x}
-    constructor: Callable[..., GraphBatch] = getattr(GraphBatch, made_by)
-    return constructor(collected, **{name: options[name] for name in takes})
+    return constructor(collected, **{name: value for name, value in options.items() if name in takes})
 
 
 def _check_kind(graph: object, first: str | None, position: int) -> None:
@@ -598,7 +590,7 @@ def _kind(graph: object) -> str | None:
     """Name the kind of a graph, or return None."""
     if isinstance(graph, (str, bytes)):
         return "string"
-    for kind, (module, name, *_) in _KINDS.items():
+    for kind, (module, name, _) in _KINDS.items():
         if module in sys.modules and isinstance(graph, getattr(sys.modules[module], name)):
             return kind
     if is_sparse(graph) or (isinstance(graph, np.ndarray) and graph.dtype != object):
@@ -642,7 +634,7 @@ def build(
     atoms
         What the labels of molecules say.
     """
-    from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (which is made of the constructors)
+    from twinwl.graphs.batch import UNLABELLED, GraphBatch  # noqa: PLC0415  (which is made of the constructors)
 
     _check_plausible(node_counts, edge_counts)
     graph_ptr = pointer(node_counts)
@@ -665,14 +657,14 @@ def build(
         graph = graph_of_node(graph_ptr, adjacency.one_way[0])
         u, v = (end - int(graph_ptr[graph]) for end in adjacency.one_way)
         raise GraphInputError(f"({u}, {v}) is there but ({v}, {u}) is not; {one_way_remedy}", graph)
-    labels: dict[str, object] = {"node_labels": np.zeros(int(graph_ptr[-1]), np.int32)}
-    if nodes is not None and len(nodes.codes):
-        labels = {"node_labels": nodes.codes, "node_vocabulary": nodes.vocabulary}
+    if nodes is None or not len(nodes.codes):
+        nodes = Coded(np.zeros(graph_ptr[-1], np.int32), UNLABELLED)
     return GraphBatch.unchecked(
         indptr=adjacency.indptr,
         indices=adjacency.indices,
         graph_ptr=graph_ptr,
-        **labels,
+        node_labels=nodes.codes,
+        node_vocabulary=nodes.vocabulary,
         edge_labels=adjacency.edge_labels,
         edge_vocabulary=() if edges is None else edges.vocabulary,
         node_features=node_features,
@@ -810,12 +802,11 @@ def _check_edges(node_counts: Int64, edge_counts: Int64, sources: Int64, targets
         return
     edge = int(np.flatnonzero(wrong)[0])
     graph = graph_of_node(pointer(edge_counts), edge)
-    u, v, count = int(sources[edge]), int(targets[edge]), int(node_counts[graph])
+    u, v, count = sources[edge], targets[edge], node_counts[graph]
     node = v if 0 <= u < count else u
-    what = "a negative node number" if node < 0 else f"node {node}, which does not exist"
     raise GraphInputError(
-        f"edge ({u}, {v}) names {what}: the graph has {count} nodes, numbered from 0; correct the edge, or "
-        "the number of nodes",
+        f"edge ({u}, {v}) names node {node}, which does not exist: the graph has {count} nodes, numbered "
+        "from 0; correct the edge, or the number of nodes",
         graph,
     )
 

@@ -32,14 +32,6 @@ _NEON = 10
 _HETERO = {"B", "N", "O", "P", "S", "Se", "Te"}
 
 
-def to_smiles(batch: GraphBatch) -> list[str]:
-    """Return one SMILES per graph; see `GraphBatch.to_smiles`."""
-    chem = import_extra("rdkit.Chem", "chem")
-    base = import_extra("rdkit.rdBase", "chem")
-    with base.BlockLogs():  # failed tries are not the user's concern
-        return [_smiles_of(chem, graph, number) for number, graph in enumerate(batch)]
-
-
 def _smiles_of(chem: ModuleType, graph: GraphBatch, number: int) -> str:
     if graph.directed or not graph.has_node_labels or (graph.edge_labels is None and graph.n_edges):
         raise GraphInputError(
@@ -50,6 +42,7 @@ def _smiles_of(chem: ModuleType, graph: GraphBatch, number: int) -> str:
     bare = _skeleton(chem, graph, number)
     for tried in _completions(chem, bare):
         try:
+            chem.SanitizeMol(tried)
             smiles: str = chem.MolToSmiles(tried)
             again = chem.MolFromSmiles(smiles)
         except (ValueError, RuntimeError):
@@ -61,10 +54,8 @@ def _smiles_of(chem: ModuleType, graph: GraphBatch, number: int) -> str:
 
 def _skeleton(chem: ModuleType, graph: GraphBatch, number: int) -> Chem.Mol:
     """Return the molecule with elements and bond types only."""
-    table, types = (
-        chem.GetPeriodicTable(),
-        {str(name).lower(): kind for name, kind in chem.BondType.names.items()},
-    )
+    table = chem.GetPeriodicTable()
+    types = {str(name).lower(): kind for name, kind in chem.BondType.names.items()}
     molecule = chem.RWMol()
     for label in graph.labels_of_nodes():
         try:
@@ -75,18 +66,15 @@ def _skeleton(chem: ModuleType, graph: GraphBatch, number: int) -> Chem.Mol:
             remedy = f"read molecules with {setting(atoms='skeleton')} to write them again"
             raise GraphInputError(f"{shown(label)} is not an element symbol", number, remedy=remedy)
         molecule.AddAtom(chem.Atom(atomic_number))
-    sources, targets = graph.arcs()
-    codes = graph.edge_labels if graph.edge_labels is not None else np.empty(0, np.int32)
-    for source, target, code in zip(sources.tolist(), targets.tolist(), codes.tolist()):
-        if source > target:
-            continue
-        kind = types.get(str(graph.edge_vocabulary[code]))
+    ends, codes = edges_of(graph)
+    for pair, label in zip(ends.tolist(), _named(codes, graph.edge_vocabulary)):
+        kind = types.get(str(label))
         if kind is None:
-            raise GraphInputError(f"{shown(graph.edge_vocabulary[code])} is not a bond type", number)
-        molecule.AddBond(source, target, kind)
+            raise GraphInputError(f"{shown(label)} is not a bond type", number)
+        molecule.AddBond(*pair, kind)
         if kind == chem.BondType.AROMATIC:
-            molecule.GetBondBetweenAtoms(source, target).SetIsAromatic(True)  # noqa: FBT003
-            for end in (source, target):
+            molecule.GetBondBetweenAtoms(*pair).SetIsAromatic(True)  # noqa: FBT003
+            for end in pair:
                 molecule.GetAtomWithIdx(end).SetIsAromatic(True)  # noqa: FBT003
     return molecule
 
@@ -104,10 +92,6 @@ def _completions(chem: ModuleType, bare: Chem.Mol) -> Iterator[Chem.Mol]:
             charge, hydrogens = states[chosen]
             made.GetAtomWithIdx(place).SetFormalCharge(charge)
             made.GetAtomWithIdx(place).SetNumExplicitHs(hydrogens)
-        try:
-            chem.SanitizeMol(made)
-        except (ValueError, RuntimeError):
-            continue
         yield made
 
 
@@ -185,11 +169,11 @@ class Exporters:
         for graph in batch:
             made = nx.DiGraph() if batch.directed else nx.Graph()
             made.add_nodes_from(range(graph.n_nodes))
-            ends, codes = _edges(graph)
+            ends, codes = edges_of(graph)
             made.add_edges_from(ends.tolist())
-            if codes is not None:
-                by_ends = dict(zip(map(tuple, ends.tolist()), _named(codes, graph.edge_vocabulary)))
-                nx.set_edge_attributes(made, by_ends, edge_label)
+            if graph.edge_labels is not None:
+                labels = zip(map(tuple, ends.tolist()), _named(codes, graph.edge_vocabulary))
+                nx.set_edge_attributes(made, dict(labels), edge_label)
             if graph.has_node_labels:
                 nx.set_node_attributes(made, dict(enumerate(graph.labels_of_nodes())), node_label)
             if graph.node_features is not None:
@@ -228,11 +212,11 @@ class Exporters:
         edge_label = checked("edge_label", edge_label, NAME)
         out = []
         for graph in cast("GraphBatch", self):
-            ends, codes = _edges(graph)
+            ends, codes = edges_of(graph)
             made = igraph.Graph(n=graph.n_nodes, edges=ends.tolist(), directed=graph.directed)
             if graph.has_node_labels:
                 made.vs[node_label] = graph.labels_of_nodes()
-            if codes is not None:
+            if graph.edge_labels is not None:
                 made.es[edge_label] = list(_named(codes, graph.edge_vocabulary))
             out.append(made)
         return out
@@ -255,20 +239,18 @@ class Exporters:
         node_rows = _integer_rows(batch.node_vocabulary)
         edge_rows = _integer_rows(batch.edge_vocabulary)
         out = []
-        for low, high in zip(batch.graph_ptr[:-1], batch.graph_ptr[1:]):
-            arcs = slice(int(batch.indptr[low]), int(batch.indptr[high]))
-            sources = np.repeat(np.arange(high - low), np.diff(batch.indptr[low : high + 1]))
+        for graph in batch:
             fields: dict[str, object] = {}
-            if batch.has_node_labels:
-                fields["x"] = torch.from_numpy(node_rows[batch.node_labels[low:high]])
-            if batch.node_features is not None:
+            if graph.has_node_labels:
+                fields["x"] = torch.from_numpy(node_rows[graph.node_labels])
+            if graph.node_features is not None:
                 if "x" in fields:
                     fields["node_label"] = fields["x"]
-                fields["x"] = torch.from_numpy(batch.node_features[low:high].astype(np.float32))
-            if batch.edge_labels is not None:
-                fields["edge_attr"] = torch.from_numpy(edge_rows[batch.edge_labels[arcs]])
-            edge_index = torch.from_numpy(np.stack([sources, batch.indices[arcs] - low]))
-            out.append(data.Data(edge_index=edge_index, num_nodes=int(high - low), **fields))
+                fields["x"] = torch.from_numpy(graph.node_features.astype(np.float32))
+            if graph.edge_labels is not None:
+                fields["edge_attr"] = torch.from_numpy(edge_rows[graph.edge_labels])
+            edge_index = torch.from_numpy(np.stack(graph.arcs()))
+            out.append(data.Data(edge_index=edge_index, num_nodes=graph.n_nodes, **fields))
         return out
 
     def to_smiles(self) -> list[str]:
@@ -282,15 +264,17 @@ class Exporters:
         >>> GraphBatch.from_smiles(["OCC", "c1ccc[nH]1"]).to_smiles()
         ['CCO', 'c1cc[nH]c1']
         """
-        return to_smiles(cast("GraphBatch", self))
+        chem = import_extra("rdkit.Chem", "chem")
+        with import_extra("rdkit.rdBase", "chem").BlockLogs():  # failed tries are not the user's concern
+            return [_smiles_of(chem, graph, number) for number, graph in enumerate(cast("GraphBatch", self))]
 
 
-def _edges(graph: GraphBatch) -> tuple[Int64, Int32 | None]:
+def edges_of(graphs: GraphBatch) -> tuple[Int64, Int32]:
     """Return the ends of each edge (of each arc if directed), shape (n_edges, 2), and its label code."""
-    sources, targets = graph.arcs()
-    kept = np.ones(len(targets), bool) if graph.directed else sources < targets
-    ends = np.column_stack([sources[kept], targets[kept].astype(np.int64)])
-    return ends, None if graph.edge_labels is None else graph.edge_labels[kept]
+    sources, targets = graphs.arcs()
+    kept = np.ones(len(targets), np.bool_) if graphs.directed else sources < targets
+    codes = np.empty(0, np.int32) if graphs.edge_labels is None else graphs.edge_labels[kept]
+    return np.column_stack([sources[kept], targets[kept]]), codes
 
 
 def _named(codes: Int32, vocabulary: tuple[Label, ...]) -> Iterator[Label]:

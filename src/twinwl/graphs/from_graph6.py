@@ -6,6 +6,7 @@ columns; digraph6: all of it by rows) or a list of edges (sparse6), six bits in 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,12 @@ from twinwl.graphs.building import build, listed
 if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
-_HEADERS = {b">>graph6<<": b"", b">>sparse6<<": b":", b">>digraph6<<": b"&"}
+# An optional header, the mark of the format, the number of nodes (one digit, or "~" and three, or "~~" and
+# six) and the rest.
+_TEXT = re.compile(
+    rb"(?:>>graph6<<|>>sparse6<<(?=:)|>>digraph6<<(?=&))?"
+    rb"([:&]?)([?-}]|~[?-}][?-~]{2}|~~[?-~]{6})([?-~]*)[\r\n]*"
+)
 _REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"
 _BIAS = 63  # the first printable character used
 _LONG = 126  # announces a longer size field
@@ -121,67 +127,29 @@ def plain_graph6(characters: NDArray[np.uint8], ptr: Int64) -> GraphBatch | None
 
 
 def _parse(text: object, graph: int) -> _Parsed:
-    """Check the characters and split off kind and size."""
-    kind, body = _marked(_raw(text, graph), text, graph)
-    if not body:
-        raise _garbage(text, "no size", graph)
-    if min(body) < _BIAS or max(body) > _LONG:
-        wrong = next(byte for byte in body if not _BIAS <= byte <= _LONG)
-        raise _garbage(text, f"character {bytes([wrong])!r} out of range '?'..'~'", graph)
-    # One digit, or '~' and three, or '~~' and six.
-    start, width = (0, 1) if body[0] != _LONG else (1, 4) if body[1:2] != b"~" else (2, 8)
-    if len(body) < width:
-        raise _garbage(text, "its size is cut off", graph)
-    n_nodes = 0
-    for digit in body[start:width]:
-        n_nodes = n_nodes << 6 | digit - _BIAS
-    parsed = _Parsed(kind, n_nodes, body[width:])
-    if kind != b":":
-        _check_length(parsed, text, graph)
-    return parsed
-
-
-def _raw(text: object, graph: int) -> bytes:
-    if isinstance(text, bytes):
-        return text.rstrip(b"\r\n")
-    if not isinstance(text, str):
+    """Split a string into its parts, and check its length."""
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if not isinstance(raw, bytes):
         raise GraphInputError(f"{shown(text)} is not a string; give one str or bytes per graph", graph)
-    try:
-        return text.rstrip("\r\n").encode("ascii")
-    except UnicodeEncodeError as error:
-        raise _garbage(text, f"character {text[error.start]!r} at {error.start}", graph) from error
-
-
-def _marked(raw: bytes, text: object, graph: int) -> tuple[bytes, bytes]:
-    """Remove the optional header and the character that marks the format."""
-    for header, mark in _HEADERS.items():
-        if raw.startswith(header):
-            raw = raw[len(header) :]
-            if mark and not raw.startswith(mark):
-                raise _garbage(text, f"no {mark.decode()!r} after its header", graph)
-            break
-    mark = raw[:1] if raw[:1] in {b":", b"&"} else b""
-    return mark, raw[len(mark) :]
+    found = _TEXT.fullmatch(raw)
+    if found is None:
+        expected = "expected a number of nodes, then characters from '?' to '~'"
+        raise GraphInputError(f"cannot read {shown(text)} ({expected}); {_REMEDY}", graph)
+    kind, size, body = found.groups()
+    n_nodes = 0
+    for digit in size[len(size) // 4 :]:
+        n_nodes = n_nodes << 6 | digit - _BIAS
+    parsed = _Parsed(kind, n_nodes, body)
+    n_characters = -(-_n_bits(parsed) // 6)
+    if kind != b":" and len(body) != n_characters:
+        problem = f"{n_nodes} nodes take {n_characters} characters, not {len(body)}"
+        raise GraphInputError(f"cannot read {shown(text)} ({problem}); {_REMEDY}", graph)
+    return parsed
 
 
 def _n_bits(parsed: _Parsed) -> int:
     n = parsed.n_nodes
     return n * n if parsed.kind == b"&" else n * (n - 1) // 2
-
-
-def _check_length(parsed: _Parsed, text: object, graph: int) -> None:
-    wanted = -(-_n_bits(parsed) // 6)
-    if len(parsed.body) != wanted:
-        problem = "is cut off" if len(parsed.body) < wanted else "has characters to spare"
-        raise _garbage(
-            text,
-            f"it {problem}: {parsed.n_nodes} nodes take {wanted} characters, not {len(parsed.body)}",
-            graph,
-        )
-
-
-def _garbage(text: object, problem: str, graph: int) -> GraphInputError:
-    return GraphInputError(f"cannot read {shown(text)} ({problem}); {_REMEDY}", graph)
 
 
 def _edges(parsed: _Parsed, graph: int) -> Int64:

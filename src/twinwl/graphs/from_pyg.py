@@ -101,7 +101,7 @@ class PyGConstructors:
             else list(map(len, columns)),
             np.int64,
         )
-        labels = None if columns is None else _node_labels(columns, x)
+        labels = None if columns is None else _labels(columns, x)
         return build_labelled(
             node_counts,
             arc_counts,
@@ -182,10 +182,11 @@ def _arcs(data: object, graph: int) -> Int64:
     array = _array(index, "edge_index", graph)
     if array.size == 0:
         return np.empty((2, 0), np.int64)
-    if array.ndim != 2 or array.shape[0] != 2:  # noqa: PLR2004
-        raise GraphInputError(f"its edge_index has shape {array.shape}; it must be (2, n_arcs)", graph)
-    if array.dtype.kind not in "iu":
-        raise GraphInputError(f"its edge_index holds {array.dtype}; it must hold integers", graph)
+    if array.ndim != 2 or array.shape[0] != 2 or array.dtype.kind not in "iu":  # noqa: PLR2004
+        raise GraphInputError(
+            f"its edge_index is {array.dtype} of shape {array.shape}; it must hold integers, (2, n_arcs)",
+            graph,
+        )
     return array.astype(np.int64)
 
 
@@ -265,13 +266,6 @@ def _warn_weights(
     warn_weights(int(np.count_nonzero(weighted[edges])), int(np.count_nonzero(edges)), name)
 
 
-def _exact(matrix: NDArray[Any]) -> Any:  # noqa: ANN401
-    """Return one label for each row, as it stands: a number, or a tuple of numbers."""
-    if matrix.shape[1] == 1:
-        return matrix.ravel() if matrix.dtype.kind in "iu" else matrix.ravel().tolist()
-    return list(map(tuple, matrix.tolist()))
-
-
 def _node_count(data: object, graph: int) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # PyG warns where it has to guess from the edges
@@ -282,14 +276,25 @@ def _node_count(data: object, graph: int) -> int:
     return n_nodes
 
 
-def _node_labels(columns: list[NDArray[Any]], reading: str) -> list[Any] | None:
+def _labels(columns: list[NDArray[Any]], reading: str = "auto") -> list[Any] | None:
+    """Turn attribute matrices into labels, by one rule for all graphs; None where they are continuous."""
     if reading == "auto":
-        return _labels(columns)
+        reading = _reading_of([matrix for matrix in columns if matrix.size])
     if reading == "features":
         return None
     return [
         _labels_of_rows(matrix, graph, places=reading == "labels") for graph, matrix in enumerate(columns)
     ]
+
+
+def _reading_of(filled: list[NDArray[Any]]) -> str:
+    """Return how matrices are read that all have entries: one value of ``x`` suits all of them."""
+    is_discrete = all(matrix.dtype.kind in "biu" for matrix in filled)
+    widths = {matrix.shape[1] for matrix in filled}
+    is_single = is_discrete and widths == {1}
+    if len(widths) == 1 and not is_single and all(_one_hot_rows(matrix).all() for matrix in filled):
+        return "labels"
+    return "rows" if is_discrete else "features"
 
 
 def _labels_of_rows(matrix: NDArray[Any], graph: int, *, places: bool) -> Any:  # noqa: ANN401
@@ -305,25 +310,22 @@ def _labels_of_rows(matrix: NDArray[Any], graph: int, *, places: bool) -> Any:  
             )
         matrix = matrix.astype(np.int64)
     elif matrix.shape[1] == 1:
-        return matrix.ravel()
+        return _exact(matrix)
+    one_hot = _one_hot_rows(matrix)
+    if places and one_hot.all():
+        return matrix.argmax(axis=1) if matrix.size else np.empty(0, np.int64)
     labels: list[Any] = list(map(tuple, matrix.tolist()))
     if places:
-        for node in np.flatnonzero(_one_hot_rows(matrix)).tolist():
+        for node in np.flatnonzero(one_hot).tolist():
             labels[node] = int(matrix[node].argmax())
     return labels
 
 
-def _labels(columns: list[NDArray[Any]]) -> list[Any] | None:
-    """Turn attribute matrices into labels, by one rule for all graphs; None where they are continuous."""
-    filled = [matrix for matrix in columns if matrix.size]
-    discrete = all(matrix.dtype.kind in "biu" for matrix in filled)
-    if discrete and all(matrix.shape[1] == 1 for matrix in filled):
-        return [matrix.ravel() for matrix in columns]
-    if len({matrix.shape[1] for matrix in filled}) == 1 and all(
-        _one_hot_rows(matrix).all() for matrix in filled
-    ):
-        return [matrix.argmax(axis=1) if matrix.size else np.empty(0, np.int64) for matrix in columns]
-    return [_exact(matrix) for matrix in columns] if discrete else None
+def _exact(matrix: NDArray[Any]) -> Any:  # noqa: ANN401
+    """Return one label for each row, as it stands: a number, or a tuple of numbers."""
+    if matrix.shape[1] == 1:
+        return matrix.ravel() if matrix.dtype.kind in "iu" else matrix.ravel().tolist()
+    return list(map(tuple, matrix.tolist()))
 
 
 def _one_hot_rows(matrix: NDArray[Any]) -> Bool:

@@ -192,13 +192,11 @@ class MoleculeConstructors:
             raise GraphInputError("this is one molecule, not a list of them; wrap it in a list: [molecule]")
         collected = listed(molecules, "molecules")
         for graph, molecule in enumerate(collected):
-            if molecule is None:
-                raise GraphInputError(
-                    "it is None: RDKit could not read this molecule; correct it or drop it", graph
-                )
             if not isinstance(molecule, chem.Mol):
+                name = type(molecule).__name__
                 raise GraphInputError(
-                    f"{type(molecule).__name__} is not an RDKit molecule; convert it", graph
+                    f"{name} is not an RDKit molecule (None: RDKit could not read it); correct it or drop it",
+                    graph,
                 )
         return _batch_of_molecules(((cast("Chem.Mol", molecule), None) for molecule in collected), atoms)
 
@@ -479,8 +477,6 @@ _BRACKETS = re.compile(r"\[[^\]]*\]")  # digits in there are isotopes, charges a
 _RING_BOND = re.compile(r"%\d\d|%\(\d+\)|\d")
 _EXTENSION = re.compile(r"\|[^|]*\|")  # of CXSMILES, the only text that may follow after white space
 _HYDROGEN = re.compile(r"\[\d*H")
-# A bracket that starts with none of the non-metals that are common; outside of brackets there is no metal.
-_METAL = re.compile(r"\[(?!\d*(?:Cl|Br|Si|[HBCNOPSFIbcnops](?![a-z])))")
 _CHUNK = 1024
 
 
@@ -489,8 +485,9 @@ def _flat_parser(chem: ModuleType, atoms: AtomLevel) -> Callable[[str], Chem.Mol
     # Atropisomers need hybridisation; not every version of RDKit has a step for them.
     needless = ["SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY", "CLEANUPATROPISOMERS"]
     needless += ["FINDRADICALS"] if atoms == "skeleton" else []
-    with_metals = _steps_without(chem, needless)
-    without_metals = _steps_without(chem, [*needless, "CLEANUP_ORGANOMETALLICS"])
+    steps = int(chem.SANITIZE_ALL)
+    for step in needless:
+        steps &= ~int(getattr(chem, f"SANITIZE_{step}", 0))
     read, sanitize = chem.MolFromSmiles, chem.SanitizeMol
 
     def parse(text: str) -> Chem.Mol | None:
@@ -499,7 +496,6 @@ def _flat_parser(chem: ModuleType, atoms: AtomLevel) -> Callable[[str], Chem.Mol
             return _molecule(chem, text)
         try:
             molecule: Chem.Mol | None = read(text, sanitize=False)
-            steps = with_metals if "[" in text and _METAL.search(text) else without_metals
             if molecule is None or sanitize(molecule, steps, catchErrors=True):
                 return None
         except RuntimeError:
@@ -507,13 +503,6 @@ def _flat_parser(chem: ModuleType, atoms: AtomLevel) -> Callable[[str], Chem.Mol
         return molecule
 
     return parse
-
-
-def _steps_without(chem: ModuleType, needless: list[str]) -> int:
-    steps = int(chem.SANITIZE_ALL)
-    for step in needless:
-        steps &= ~int(getattr(chem, f"SANITIZE_{step}", 0))
-    return steps
 
 
 def _refused(text: object) -> str:
@@ -525,7 +514,7 @@ def _refused(text: object) -> str:
     _, *rest = text.split(maxsplit=1)
     if rest and not _EXTENSION.fullmatch(rest[0].rstrip()):  # RDKit would take it for a name
         return f"it has {shown(rest[0])} after white space; only a .smi file may have names there"
-    if "\0" in text or not (text.isascii() or _is_unicode(text)):
+    if "\0" in text or text.encode("utf-8", "replace").decode() != text:
         return "it has characters that are not valid text"
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than the {MAX_LENGTH:,} that are read in bounded time"
@@ -554,11 +543,3 @@ def _molecule(chem: ModuleType, text: str, **options: bool) -> Chem.Mol | None:
         return chem.MolFromSmiles(text, **options)
     except RuntimeError:  # an internal condition of RDKit that is not met
         return None
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return False
-    return True
