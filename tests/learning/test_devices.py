@@ -9,7 +9,7 @@ from scipy.sparse import random_array  # noqa: E402
 
 import twinwl as tw  # noqa: E402
 from twinwl.baselines import gnn, higher_order  # noqa: E402
-from twinwl.neural import rows, sparse, training  # noqa: E402
+from twinwl.neural import encoder, rows, sparse, training  # noqa: E402
 from twinwl.neural.quotient import build_quotient  # noqa: E402
 from twinwl.neural.sparse import (  # noqa: E402
     SparseAwareAdam,
@@ -71,7 +71,7 @@ def test_no_tensor_of_continuous_features_stays_behind(readout):
 
 def with_torch_alone(monkeypatch):
     """Treat the processor as another device, which has no compiled loops."""
-    for module in (rows, sparse):
+    for module in (encoder, rows, sparse):
         monkeypatch.setattr(module, "has_kernels", lambda _: False)
 
 

@@ -35,13 +35,12 @@ from twinwl.arguments import (
     number,
     one_of,
     pointer,
-    ranges,
     readable,
 )
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.neural.rows import NONE, Pool, RowBatch, RowLayer, count_rows, distinct_rows, numbered
+from twinwl.neural.rows import NONE, Pool, RowBatch, RowLayer, count_rows, distinct_rows, entries_of, numbered
 from twinwl.refinement.colours import Round, RoundTable, colour_round, messages_of
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
@@ -171,8 +170,8 @@ class Quotient:
     def take(self, rows: Int64) -> tuple[Int64, tuple[RowLayer, ...]]:
         """Return the colours of layer 0 and the layers that these graphs need, from the pools downwards."""
         layers: list[RowLayer] = []
-        # The colours that the layer above reads, first its own ones, then its senders; those of all layers.
-        read, n_own = np.empty(0, np.int64), 0
+        # The colours that the layer above reads: first each row's own colour before, then the senders'.
+        read, n_own = NONE, 0
         for layer in range(len(self.rounds), -1, -1):
             pool = _of_graphs(self.pools[layer - 1], rows) if layer else Pool(NONE, NONE, NONE)
             colours = np.concatenate([read, pool.rows])
@@ -183,14 +182,13 @@ class Quotient:
             members, n_passed = colours[first], int(places.max(initial=-1)) + 1
             if not layer:
                 break
-            part = self.rounds[layer - 1]
-            starts, lengths = part.sig_ptr[members], part.sig_ptr[members + 1] - part.sig_ptr[members] - 1
-            items, codes = part.sig_items[ranges(starts + 1, lengths)], NONE
+            part, codes = self.rounds[layer - 1], NONE
+            ptr, entries = entries_of(part.sig_ptr, members, 1)
+            items, n_own = part.sig_items[entries], len(members)
             if part.n_codes > 1:
-                codes, items = np.divmod(items, part.stride)
-            read, n_own = np.concatenate([part.sig_items[starts], items]), len(members)
-            pool = pool._replace(rows=pooled)
-            layers.append(RowLayer(NONE, pointer(lengths), NONE, codes.astype(np.int64), pool, n_passed))
+                codes, items = np.divmod(items.astype(np.int64), part.stride)
+            read = np.concatenate([part.sig_items[part.sig_ptr[members]], items])
+            layers.append(RowLayer(NONE, ptr, NONE, codes, pool._replace(rows=pooled), n_passed))
         return members.astype(np.int64), tuple(reversed(layers))
 
     @cached_property
@@ -281,8 +279,7 @@ class RowExamples:
         self.features_of_code = np.empty((len(labels) + 1, 0), np.float32)
         if features is not None and features.shape[1]:
             bits = (features + np.float32(0)).view(np.uint32)  # -0.0 is 0.0
-            table = np.hstack([bits, codes[:, None].astype(np.uint32)])
-            numbers, first = distinct_rows(table)
+            numbers, first = distinct_rows(np.column_stack([bits, codes.astype(np.uint32)]))
             self.label_of_code, codes = codes[first].astype(np.int64) - 1, numbers
             self.features_of_code = features[first]
         kinds: Int32 | None = None
@@ -488,6 +485,5 @@ def _joined(blocks: list[tuple[int, Pool]], n_graphs: int) -> Pool:
 
 def _of_graphs(pool: Pool, graphs: Int64) -> Pool:
     """Return the pooling matrix of some graphs."""
-    lengths = pool.ptr[graphs + 1] - pool.ptr[graphs]
-    entries = ranges(pool.ptr[graphs], lengths)
-    return Pool(pointer(lengths), pool.rows[entries], pool.counts[entries])
+    ptr, entries = entries_of(pool.ptr, graphs)
+    return Pool(ptr, pool.rows[entries], pool.counts[entries])

@@ -13,9 +13,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from twinwl.arguments import Float32, Float64, Int32, Int64, pointer, ranges
+from twinwl.arguments import Float32, Float64, Int32, Int64
 from twinwl.compilation import kernel
-from twinwl.neural.rows import NONE, Differentiated, add_up, aggregate, by_kernels, has_kernels, numbered
+from twinwl.neural.rows import (
+    NONE,
+    Differentiated,
+    add_up,
+    aggregate,
+    by_kernels,
+    entries_of,
+    has_kernels,
+    numbered,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -33,9 +42,8 @@ class SparseRows(NamedTuple):
 
     def take(self, rows: Int64) -> SparseRows:
         """Return some of the rows."""
-        starts, lengths = self.indptr[rows], self.indptr[rows + 1] - self.indptr[rows]
-        entries = ranges(starts, lengths)
-        return SparseRows(pointer(lengths), self.indices[entries], self.values[entries])
+        indptr, entries = entries_of(self.indptr, rows)
+        return SparseRows(indptr, self.indices[entries], self.values[entries])
 
 
 class SparseExamples:
