@@ -247,9 +247,9 @@ class NTwinEncoder(nn.Module):
             raise TwinWLError(
                 f"x has shape {shape}; this encoder expects {self.n_features} features per node"
             )
-        if self.n_edge_labels and data.edge_attr is None and data.edge_index.shape[1]:
-            raise TwinWLError("this encoder expects edge labels, but the graphs have none; add edge_attr")
-        if self.n_edge_labels and data.edge_attr is not None and data.edge_attr.numel():
+        if self.n_edge_labels and data.edge_index.shape[1]:
+            if data.edge_attr is None:
+                raise TwinWLError("this encoder expects edge labels, but the graphs have none; add edge_attr")
             low, high = map(int, data.edge_attr.aminmax())
             if low < -1 or high >= self.n_edge_labels:
                 raise TwinWLError(

@@ -286,7 +286,6 @@ class RowExamples:
         if edge_labels is not None:
             known = batch.edge_labels if batch.edge_labels is not None else np.empty(0, np.int32)
             kinds = recode(known, batch.edge_vocabulary, edge_labels) + 1
-        self.coded = edge_labels is not None or batch.directed
         self.first_kind = 0 if edge_labels is None else 2 if batch.directed else 1
         self.n_codes = (len(self.label_of_code), 0 if edge_labels is None else len(edge_labels) + 1)
         plain = batch.without_features()
@@ -297,7 +296,7 @@ class RowExamples:
         self.quotient: Quotient | None = None
         if roots is None:
             with contextlib.suppress(TooManyColoursError):
-                self.quotient = self._build(self.plain, max_memory)
+                self.quotient = _build(self.plain, hops, root_mark, self.n_codes, max_memory)
         self.rows_at_once = 32 if self.quotient is None else 1024
 
     def __len__(self) -> int:
@@ -318,16 +317,13 @@ class RowExamples:
         else:
             some = self.plain[rows]
             roots, scale = (None, None) if self.roots is None else draw_roots(some.graph_ptr, self.roots)
-            bottom, layers = self._build(some, None, roots).take(np.arange(len(rows)))
+            quotient = _build(some, self.hops, self.root_mark, self.n_codes, None, roots)
+            bottom, layers = quotient.take(np.arange(len(rows)))
         code, mark = np.divmod(bottom, self.n_marks)
-        if self.coded:
-            layers = tuple(
-                layer._replace(codes=np.maximum(layer.codes - self.first_kind, -1)) for layer in layers
-            )
+        layers = tuple(
+            layer._replace(codes=np.maximum(layer.codes - self.first_kind, -1)) for layer in layers
+        )
         return RowBatch(self.label_of_code[code], mark, self.features_of_code[code], layers, scale)
-
-    def _build(self, plain: GraphBatch, max_memory: int | None, roots: Int64 | None = None) -> Quotient:
-        return _build(plain, self.hops, self.root_mark, self.n_codes, max_memory, roots)
 
 
 def draw_roots(graph_ptr: Int64, roots: float) -> tuple[Int64, Float64]:
@@ -370,14 +366,12 @@ def _build(
 ) -> Quotient:
     """Refine rooted subgraphs of graphs whose labels are codes; ``n_codes`` are those of nodes and edges."""
     roots = np.arange(plain.n_nodes) if roots is None else roots
-    radii = [radius for radius in dict.fromkeys(hops) if radius is not None]
-    widest = max(radii) if radii else None
-    of_root = np.ones((1, len(roots)), np.int64)  # on the whole graphs a node is its own only pair
-    if widest is not None:
-        of_root = rooted_sizes(plain, widest)[:, roots].astype(np.int64)
-    marks = 1 if widest is None else n_marks(root_mark, tuple(radii))
+    radii = tuple(radius for radius in hops if radius is not None)
+    # On the whole graphs a node is its own only pair, as with radius 0.
+    of_root = rooted_sizes(plain, max(radii, default=0))[:, roots].astype(np.int64)
+    marks = n_marks(root_mark, radii) if radii else 1
     building, limit = _Building(plain, hops, root_mark, marks, n_codes), allowed_memory(max_memory)
-    for low, high in root_blocks(plain, of_root[-1], roots, whole=widest is None):
+    for low, high in root_blocks(plain, of_root[-1], roots, whole=not radii):
         building.add(roots[low:high])
         need = _BYTES_PER_COLOUR * sum(table.n_colours for table in building.tables)
         if need > limit:

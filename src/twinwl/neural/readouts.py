@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from twinwl.arguments import Constraint, one_of
+from twinwl.arguments import Constraint, one_of, pointer
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.neural.rows import RowBatch, aggregate_and_pool, as_tensor, expanded, pool
 from twinwl.neural.training import seeded
@@ -318,8 +318,7 @@ class GIN(BoundedReadout):
                 of_code = functional.linear(layer.edge.weight, layer.first.weight)
             units, total = aggregate_and_pool(projected, layer.first.bias, rows, of_code)
             # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
-            before = np.concatenate([[0], np.cumsum(rows.pool.counts, dtype=np.int64)])
-            n_pairs = as_tensor(before[rows.pool.ptr[1:]] - before[rows.pool.ptr[:-1]], total.device)
+            n_pairs = as_tensor(np.diff(pointer(rows.pool.counts)[rows.pool.ptr]), total.device)
             bias = n_pairs.to(total.dtype)[:, None] * layer.second.bias
             sums.append(_scaled(functional.linear(total, layer.second.weight) + bias, graphs))
             if number < len(self.steps):
@@ -674,7 +673,7 @@ def width_of(readout: nn.Module, n_features: int, n_codes: int) -> int:
     x = torch.rand(4, n_features, generator=torch.Generator().manual_seed(0)).to(like)
     place = torch.tensor([2, 0, 3, 1])  # of each node in the copy
     order, arcs = place.argsort(), torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
-    codes = torch.tensor([0, 0, 1, 1, 2, 2]) % max(1, n_codes)
+    codes = torch.arange(6) // 2 % max(1, n_codes)
     distance = torch.tensor([1, 0, 1, 2])
     copies = SubgraphBatch(
         torch.cat([x, x[order]]),

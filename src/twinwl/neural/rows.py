@@ -592,8 +592,9 @@ def _refined(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32
     """Return the colours of items by their own before, and the multiset of those of their messages."""
     # The senders stand behind the receivers, so that both may be of different kinds.
     before = np.concatenate([own, sent])
-    n_codes = 1 if codes is None or not len(codes) else int(codes.max()) + 1
-    kinds = codes.astype(np.int32) if codes is not None and n_codes > 1 else np.empty(0, np.int32)
+    codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
+    n_codes = int(codes.max(initial=0)) + 1
+    kinds = codes if n_codes > 1 else codes[:0]
     messages = Messages(indptr, (senders + len(own)).astype(np.int32), kinds, n_codes)
     after = np.empty_like(own)
     table = RoundTable(int(before.max(initial=0)) + 1, n_codes)
@@ -641,23 +642,33 @@ def numbered(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
 
 @kernel
 def count_rows(item_ptr: Int64, row_of_item: Ints) -> Pool:
-    """Count how often each row occurs within each range of items."""
-    n_graphs, n_rows = len(item_ptr) - 1, 0
-    for row in row_of_item:
-        n_rows = max(n_rows, row + 1)
-    entry_of_row = np.full(n_rows, -1, np.int32)  # its last entry; before `start`, that of another graph
+    """Count the rows within each range of items; one small hash table per graph stays in the cache."""
+    n_graphs = len(item_ptr) - 1
+    most = 1
+    for graph in range(n_graphs):
+        most = max(most, item_ptr[graph + 1] - item_ptr[graph])
+    length = 16
+    while length < 2 * most:
+        length *= 2
+    stamps = np.full(length, -1, np.int64)
+    entry_at = np.empty(length, np.int64)
     ptr = np.zeros(n_graphs + 1, np.int64)
     rows = np.empty(len(row_of_item), np.int32)
-    counts = np.zeros(len(row_of_item), np.int32)
+    counts = np.empty(len(row_of_item), np.int32)
     end = 0
     for graph in range(n_graphs):
-        start = end
         for item in range(item_ptr[graph], item_ptr[graph + 1]):
             row = row_of_item[item]
-            if entry_of_row[row] < start:
-                entry_of_row[row] = end
+            slot = ((np.int64(row) * 0x9E3779B1) >> 7) & (length - 1)
+            while stamps[slot] == graph and rows[entry_at[slot]] != row:
+                slot = (slot + 1) & (length - 1)
+            if stamps[slot] == graph:
+                counts[entry_at[slot]] += 1
+            else:
+                stamps[slot] = graph
+                entry_at[slot] = end
                 rows[end] = row
+                counts[end] = 1
                 end += 1
-            counts[entry_of_row[row]] += 1
         ptr[graph + 1] = end
     return Pool(ptr, rows[:end].copy(), counts[:end].copy())

@@ -155,9 +155,9 @@ class SparseAwareAdam(AbstractContextManager["SparseAwareAdam"]):
             if isinstance(layer, SparseLinear) and layer.weight.requires_grad and has_kernels(layer.weight)
         ]
         self._rows = [_Rows(layer, learning_rate, weight_decay) for layer in layers]
-        self._weights = [weight for weight in module.parameters() if weight.requires_grad]
+        self.zero_grad = module.zero_grad
         wide = {id(layer.weight) for layer in layers}
-        dense = [weight for weight in self._weights if id(weight) not in wide]
+        dense = [weight for weight in module.parameters() if weight.requires_grad and id(weight) not in wide]
         self._dense = torch.optim.AdamW(
             dense,
             lr=learning_rate,
@@ -168,14 +168,9 @@ class SparseAwareAdam(AbstractContextManager["SparseAwareAdam"]):
         )
 
     def __exit__(self, *_: object) -> None:
+        self.flush()
         for rows in self._rows:
-            rows.flush()
             rows.hook.remove()
-
-    def zero_grad(self) -> None:
-        """Clear the gradients of the last step."""
-        for weight in self._weights:
-            weight.grad = None
 
     def step(self) -> None:
         """Move every weight that has a gradient."""
