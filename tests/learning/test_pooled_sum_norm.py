@@ -40,7 +40,7 @@ def on_rows(norm, rows, added):
 
 
 def with_torch(norm, rows, added):
-    out = normalised(norm, rows, COUNTS, added).relu()
+    out = normalised(norm, rows + added, COUNTS).relu()
     return out.repeat_interleave(torch.from_numpy(COUNTS), dim=0)
 
 

@@ -451,17 +451,21 @@ class PooledSumNorm(nn.BatchNorm1d):
         if not self.training or counts.sum() <= 1:
             return self._scaled(rows + added).relu_()
         if not has_kernels(rows):
-            return normalised(self, rows, counts, added).relu_()
-        function = partial(self._rectified, counts, added.detach().numpy())
-        return by_kernels(function, rows, self.weight, self.bias)[0]
+            return normalised(self, rows + added, counts).relu_()
+        return by_kernels(partial(self._rectified, counts), rows, added, self.weight, self.bias)[0]
 
     def _rectified(
-        self, counts: Int64, added: Floats, x: Floats, weight: Floats, bias: Floats
+        self, counts: Int64, x: Floats, added: Floats, weight: Floats, bias: Floats
     ) -> Differentiated:
         assert self.running_mean is not None and self.running_var is not None  # noqa: PT018, S101
         running = self.running_mean.numpy(), self.running_var.numpy()
         out, *statistics = _rectify(x, added, weight, bias, counts, running, self.eps, self.momentum)
-        return [out], lambda grad: _rectify_backward(grad, x, out, counts, weight, *statistics)
+
+        def gradients(grad: Floats) -> tuple[Floats, ...]:
+            of_rows, of_weight, of_bias = _rectify_backward(grad, x, out, counts, weight, *statistics)
+            return of_rows, np.zeros_like(added), of_weight, of_bias
+
+        return [out], gradients
 
     def _scaled(self, sums: Tensor) -> Tensor:
         return functional.batch_norm(
@@ -478,11 +482,8 @@ class PooledSumNorm(nn.BatchNorm1d):
             self.running_var.copy_(exact.var(dim=0))
 
 
-def normalised(norm: nn.BatchNorm1d, rows: Tensor, counts: Int64, added: Tensor | None = None) -> Tensor:
-    """Return what batch normalisation in training makes of items of which ``counts`` share each row.
-
-    ``added``, the bias of the layer before, changes the running mean only: it cancels in the rest.
-    """
+def normalised(norm: nn.BatchNorm1d, rows: Tensor, counts: Int64) -> Tensor:
+    """Return what batch normalisation in training makes of items of which ``counts`` share each row."""
     weights = as_tensor(counts, rows.device).to(rows.dtype)
     n = weights.sum()
     mean = weights @ rows / n
@@ -492,7 +493,7 @@ def normalised(norm: nn.BatchNorm1d, rows: Tensor, counts: Int64, added: Tensor 
         with torch.no_grad():
             n_batches = norm.num_batches_tracked.add_(1)  # type: ignore[union-attr]
             momentum = 1 / int(n_batches) if norm.momentum is None else norm.momentum
-            norm.running_mean.lerp_(mean if added is None else mean + added, momentum)
+            norm.running_mean.lerp_(mean, momentum)
             norm.running_var.lerp_(variance * (n / (n - 1).clamp(min=1)), momentum)
     scale = (variance + norm.eps).rsqrt()
     return torch.addcmul(norm.bias, centred, scale * norm.weight) if norm.affine else centred * scale
