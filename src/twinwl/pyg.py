@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from twinwl.arguments import FLAG, NAME, checked, integer
+from twinwl.arguments import FLAG, NAME, checked, integer, pointer
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, resolve
@@ -193,8 +193,7 @@ class _AddNumbers(_AddColumns):
         if self.attribute != "x":
             return numbers
         one_hot = np.zeros((len(numbers), sum(widths)), np.float32)
-        first = np.concatenate([[0], np.cumsum(widths)[:-1]])
-        np.put_along_axis(one_hot, numbers + first, 1.0, axis=1)
+        np.put_along_axis(one_hot, numbers + pointer(widths)[:-1], 1.0, axis=1)
         return one_hot
 
     def _numbers(self, batch: GraphBatch) -> Int64:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from twinwl.neural.encoder import PooledSumNorm
+from twinwl.neural.encoder import PooledSumNorm, normalised
 
 COUNTS = np.array([3, 1, 7, 2])
 
@@ -40,7 +40,7 @@ def on_rows(norm, rows, added):
 
 
 def with_torch(norm, rows, added):
-    out = norm._with_torch(rows + added, torch.from_numpy(COUNTS).to(rows.dtype)).relu()
+    out = normalised(norm, rows + added, COUNTS).relu()
     return out.repeat_interleave(torch.from_numpy(COUNTS), dim=0)
 
 

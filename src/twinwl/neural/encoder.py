@@ -9,6 +9,7 @@ its own, and any network can be the readout. It takes PyG data, and is the oracl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -33,7 +34,7 @@ from twinwl.neural.readouts import (
     read_out,
     width_of,
 )
-from twinwl.neural.rows import Pool, RowBatch, as_tensor, pool
+from twinwl.neural.rows import Differentiated, Pool, RowBatch, as_tensor, by_kernels, has_kernels, pool
 from twinwl.neural.sparse import SparseLinear, SparseRows
 from twinwl.neural.training import Examples, moved, own_device, rows_at_once
 from twinwl.refinement.identities import RootedSubgraphs, rooted_sizes, rooted_subgraphs
@@ -246,9 +247,9 @@ class NTwinEncoder(nn.Module):
             raise TwinWLError(
                 f"x has shape {shape}; this encoder expects {self.n_features} features per node"
             )
-        if self.n_edge_labels and data.edge_attr is None and data.edge_index.shape[1]:
-            raise TwinWLError("this encoder expects edge labels, but the graphs have none; add edge_attr")
-        if self.n_edge_labels and data.edge_attr is not None and data.edge_attr.numel():
+        if self.n_edge_labels and data.edge_index.shape[1]:
+            if data.edge_attr is None:
+                raise TwinWLError("this encoder expects edge labels, but the graphs have none; add edge_attr")
             low, high = map(int, data.edge_attr.aminmax())
             if low < -1 or high >= self.n_edge_labels:
                 raise TwinWLError(
@@ -449,63 +450,53 @@ class PooledSumNorm(nn.BatchNorm1d):
         """
         if not self.training or counts.sum() <= 1:
             return self._scaled(rows + added).relu_()
-        if rows.device.type != "cpu":
-            return self._with_torch(rows + added, as_tensor(counts, rows.device).to(rows.dtype)).relu()
+        if not has_kernels(rows):
+            return normalised(self, rows + added, counts).relu_()
+        return by_kernels(partial(self._rectified, counts), rows, added, self.weight, self.bias)[0]
+
+    def _rectified(
+        self, counts: Int64, x: Floats, added: Floats, weight: Floats, bias: Floats
+    ) -> Differentiated:
         assert self.running_mean is not None and self.running_var is not None  # noqa: PT018, S101
-        running = (self.running_mean.numpy(), self.running_var.numpy())
-        settings = (counts, running, self.eps, self.momentum)
-        result: Tensor = _Rectified.apply(rows, added, self.weight, self.bias, settings)  # type: ignore[no-untyped-call]
-        return result
+        running = self.running_mean.numpy(), self.running_var.numpy()
+        out, *statistics = _rectify(x, added, weight, bias, counts, running, self.eps, self.momentum)
+
+        def gradients(grad: Floats) -> tuple[Floats, ...]:
+            of_rows, of_weight, of_bias = _rectify_backward(grad, x, out, counts, weight, *statistics)
+            return of_rows, np.zeros_like(added), of_weight, of_bias
+
+        return [out], gradients
 
     def _scaled(self, sums: Tensor) -> Tensor:
         return functional.batch_norm(
             sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
         )
 
-    def _with_torch(self, rows: Tensor, weights: Tensor) -> Tensor:
-        """Normalise weighted rows with torch's own operations, on any device."""
-        count = weights.sum()
-        mean = weights @ rows / count
-        centred = rows - mean
-        variance = weights @ (centred * centred) / count
-        with torch.no_grad():
-            self.running_mean.lerp_(mean, self.momentum)  # type: ignore[union-attr, arg-type]
-            self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)  # type: ignore[union-attr, arg-type]
-        return centred * torch.rsqrt(variance + self.eps) * self.weight + self.bias
-
     def recalibrate(self, sums: Tensor) -> None:
         """Use mean and variance of these rows at prediction, instead of the running averages."""
         if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
             # In double precision: sums are large, and differences between graphs may be small.
-            exact = (
-                sums.float() if sums.device.type == "mps" else sums.double()
-            )  # mps has no double precision
+            # mps has no double precision
+            exact = sums.float() if sums.device.type == "mps" else sums.double()
             self.running_mean.copy_(exact.mean(dim=0))
             self.running_var.copy_(exact.var(dim=0))
 
 
-class _Rectified(torch.autograd.Function):
-    """Normalisation over weighted rows, and a ReLU, in one pass each way."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,  # noqa: ANN401  (torch's context takes any attribute)
-        rows: Tensor,
-        added: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        settings: tuple[Any, ...],
-    ) -> Tensor:
-        x, scale = rows.detach().contiguous().numpy(), weight.detach().numpy()
-        out, mean, inverse = _rectify(x, added.detach().numpy(), scale, bias.detach().numpy(), *settings)
-        ctx.arrays = x, out, settings[0], scale, mean, inverse
-        return torch.from_numpy(out)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        gradients = _rectify_backward(grad.contiguous().numpy(), *ctx.arrays)
-        of_rows, of_weight, of_bias = map(torch.from_numpy, gradients)
-        return of_rows, torch.zeros_like(of_bias), of_weight, of_bias, None
+def normalised(norm: nn.BatchNorm1d, rows: Tensor, counts: Int64) -> Tensor:
+    """Return what batch normalisation in training makes of items of which ``counts`` share each row."""
+    weights = as_tensor(counts, rows.device).to(rows.dtype)
+    n = weights.sum()
+    mean = weights @ rows / n
+    centred = rows - mean
+    variance = weights @ centred.square() / n
+    if norm.running_mean is not None and norm.running_var is not None:
+        with torch.no_grad():
+            n_batches = norm.num_batches_tracked.add_(1)  # type: ignore[union-attr]
+            momentum = 1 / int(n_batches) if norm.momentum is None else norm.momentum
+            norm.running_mean.lerp_(mean, momentum)
+            norm.running_var.lerp_(variance * (n / (n - 1).clamp(min=1)), momentum)
+    scale = (variance + norm.eps).rsqrt()
+    return torch.addcmul(norm.bias, centred, scale * norm.weight) if norm.affine else centred * scale
 
 
 @kernel(fastmath={"contract"})

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from twinwl.arguments import Int64, checked, one_of, pointer
 from twinwl.errors import TwinWLError, import_extra, shown
+from twinwl.neural.encoder import normalised
 from twinwl.neural.rows import (
     BatchLevels,
     ColourLevels,
@@ -169,19 +170,7 @@ class _Run:
 
     def _normalise(self, norm: nn.BatchNorm1d, x: Tensor) -> Tensor:
         """Count each row as often as it occurs."""
-        counts = as_tensor(self.levels.level(self.level).counts, x.device).to(x.dtype)
-        n = counts.sum()
-        mean = counts @ x / n
-        centred = x - mean
-        variance = counts @ centred.square() / n
-        if norm.running_mean is not None and norm.running_var is not None:
-            with torch.no_grad():
-                seen = cast("Tensor", norm.num_batches_tracked).add_(1)
-                momentum = 1 / int(seen) if norm.momentum is None else norm.momentum
-                norm.running_mean.lerp_(mean, momentum)
-                norm.running_var.lerp_(variance * n / (n - 1).clamp(min=1), momentum)
-        out = centred * (variance + norm.eps).rsqrt()
-        return out * norm.weight + norm.bias if norm.affine else out
+        return normalised(norm, x, self.levels.level(self.level).counts)
 
 
 def _checked_layers(model: nn.Module) -> list[Any]:

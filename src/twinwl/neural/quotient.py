@@ -35,13 +35,12 @@ from twinwl.arguments import (
     number,
     one_of,
     pointer,
-    ranges,
     readable,
 )
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.neural.rows import NONE, Pool, RowBatch, RowLayer, count_rows, distinct_rows, numbered
+from twinwl.neural.rows import NONE, Pool, RowBatch, RowLayer, count_rows, distinct_rows, entries_of, numbered
 from twinwl.refinement.colours import Round, RoundTable, colour_round, messages_of
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
@@ -171,8 +170,8 @@ class Quotient:
     def take(self, rows: Int64) -> tuple[Int64, tuple[RowLayer, ...]]:
         """Return the colours of layer 0 and the layers that these graphs need, from the pools downwards."""
         layers: list[RowLayer] = []
-        # The colours that the layer above reads, first its own ones, then its senders; those of all layers.
-        read, n_own = np.empty(0, np.int64), 0
+        # The colours that the layer above reads: first each row's own colour before, then the senders'.
+        read, n_own = NONE, 0
         for layer in range(len(self.rounds), -1, -1):
             pool = _of_graphs(self.pools[layer - 1], rows) if layer else Pool(NONE, NONE, NONE)
             colours = np.concatenate([read, pool.rows])
@@ -183,14 +182,13 @@ class Quotient:
             members, n_passed = colours[first], int(places.max(initial=-1)) + 1
             if not layer:
                 break
-            part = self.rounds[layer - 1]
-            starts, lengths = part.sig_ptr[members], part.sig_ptr[members + 1] - part.sig_ptr[members] - 1
-            items, codes = part.sig_items[ranges(starts + 1, lengths)], NONE
+            part, codes = self.rounds[layer - 1], NONE
+            ptr, entries = entries_of(part.sig_ptr, members, 1)
+            items, n_own = part.sig_items[entries], len(members)
             if part.n_codes > 1:
-                codes, items = np.divmod(items, part.stride)
-            read, n_own = np.concatenate([part.sig_items[starts], items]), len(members)
-            pool = pool._replace(rows=pooled)
-            layers.append(RowLayer(NONE, pointer(lengths), NONE, codes.astype(np.int64), pool, n_passed))
+                codes, items = np.divmod(items.astype(np.int64), part.stride)
+            read = np.concatenate([part.sig_items[part.sig_ptr[members]], items])
+            layers.append(RowLayer(NONE, ptr, NONE, codes, pool._replace(rows=pooled), n_passed))
         return members.astype(np.int64), tuple(reversed(layers))
 
     @cached_property
@@ -281,15 +279,13 @@ class RowExamples:
         self.features_of_code = np.empty((len(labels) + 1, 0), np.float32)
         if features is not None and features.shape[1]:
             bits = (features + np.float32(0)).view(np.uint32)  # -0.0 is 0.0
-            table = np.hstack([bits, codes[:, None].astype(np.uint32)])
-            numbers, first = distinct_rows(table)
+            numbers, first = distinct_rows(np.column_stack([bits, codes.astype(np.uint32)]))
             self.label_of_code, codes = codes[first].astype(np.int64) - 1, numbers
             self.features_of_code = features[first]
         kinds: Int32 | None = None
         if edge_labels is not None:
             known = batch.edge_labels if batch.edge_labels is not None else np.empty(0, np.int32)
             kinds = recode(known, batch.edge_vocabulary, edge_labels) + 1
-        self.coded = edge_labels is not None or batch.directed
         self.first_kind = 0 if edge_labels is None else 2 if batch.directed else 1
         self.n_codes = (len(self.label_of_code), 0 if edge_labels is None else len(edge_labels) + 1)
         plain = batch.without_features()
@@ -300,7 +296,7 @@ class RowExamples:
         self.quotient: Quotient | None = None
         if roots is None:
             with contextlib.suppress(TooManyColoursError):
-                self.quotient = self._build(self.plain, max_memory)
+                self.quotient = _build(self.plain, hops, root_mark, self.n_codes, max_memory)
         self.rows_at_once = 32 if self.quotient is None else 1024
 
     def __len__(self) -> int:
@@ -321,16 +317,13 @@ class RowExamples:
         else:
             some = self.plain[rows]
             roots, scale = (None, None) if self.roots is None else draw_roots(some.graph_ptr, self.roots)
-            bottom, layers = self._build(some, None, roots).take(np.arange(len(rows)))
+            quotient = _build(some, self.hops, self.root_mark, self.n_codes, None, roots)
+            bottom, layers = quotient.take(np.arange(len(rows)))
         code, mark = np.divmod(bottom, self.n_marks)
-        if self.coded:
-            layers = tuple(
-                layer._replace(codes=np.maximum(layer.codes - self.first_kind, -1)) for layer in layers
-            )
+        layers = tuple(
+            layer._replace(codes=np.maximum(layer.codes - self.first_kind, -1)) for layer in layers
+        )
         return RowBatch(self.label_of_code[code], mark, self.features_of_code[code], layers, scale)
-
-    def _build(self, plain: GraphBatch, max_memory: int | None, roots: Int64 | None = None) -> Quotient:
-        return _build(plain, self.hops, self.root_mark, self.n_codes, max_memory, roots)
 
 
 def draw_roots(graph_ptr: Int64, roots: float) -> tuple[Int64, Float64]:
@@ -373,14 +366,12 @@ def _build(
 ) -> Quotient:
     """Refine rooted subgraphs of graphs whose labels are codes; ``n_codes`` are those of nodes and edges."""
     roots = np.arange(plain.n_nodes) if roots is None else roots
-    radii = [radius for radius in dict.fromkeys(hops) if radius is not None]
-    widest = max(radii) if radii else None
-    of_root = np.ones((1, len(roots)), np.int64)  # on the whole graphs a node is its own only pair
-    if widest is not None:
-        of_root = rooted_sizes(plain, widest)[:, roots].astype(np.int64)
-    marks = 1 if widest is None else n_marks(root_mark, tuple(radii))
+    radii = tuple(radius for radius in hops if radius is not None)
+    # On the whole graphs a node is its own only pair, as with radius 0.
+    of_root = rooted_sizes(plain, max(radii, default=0))[:, roots].astype(np.int64)
+    marks = n_marks(root_mark, radii) if radii else 1
     building, limit = _Building(plain, hops, root_mark, marks, n_codes), allowed_memory(max_memory)
-    for low, high in root_blocks(plain, of_root[-1], roots, whole=widest is None):
+    for low, high in root_blocks(plain, of_root[-1], roots, whole=not radii):
         building.add(roots[low:high])
         need = _BYTES_PER_COLOUR * sum(table.n_colours for table in building.tables)
         if need > limit:
@@ -488,6 +479,5 @@ def _joined(blocks: list[tuple[int, Pool]], n_graphs: int) -> Pool:
 
 def _of_graphs(pool: Pool, graphs: Int64) -> Pool:
     """Return the pooling matrix of some graphs."""
-    lengths = pool.ptr[graphs + 1] - pool.ptr[graphs]
-    entries = ranges(pool.ptr[graphs], lengths)
-    return Pool(pointer(lengths), pool.rows[entries], pool.counts[entries])
+    ptr, entries = entries_of(pool.ptr, graphs)
+    return Pool(ptr, pool.rows[entries], pool.counts[entries])

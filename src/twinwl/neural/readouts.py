@@ -9,14 +9,14 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from twinwl.arguments import Constraint, one_of
+from twinwl.arguments import Constraint, one_of, pointer
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.neural.rows import RowBatch, aggregate_and_pool, as_tensor, expanded, pool
 from twinwl.neural.training import seeded
@@ -133,17 +133,12 @@ def named_arguments(what: str, function: Callable[..., object], known: Mapping[s
 
 
 def _as_pyg(subgraphs: SubgraphBatch) -> Any:  # noqa: ANN401  (a class of PyG)
-    counts = torch.bincount(subgraphs.batch, minlength=subgraphs.size)
-    graphs = import_extra("torch_geometric.data", "baselines").Batch(
-        x=subgraphs.x,
-        edge_index=subgraphs.edge_index,
-        edge_attr=subgraphs.codes,
-        batch=subgraphs.batch,
-        ptr=torch.cat([counts.new_zeros(1), counts.cumsum(0)]),
-        root=subgraphs.root,
-        distance=subgraphs.distance,
-    )
-    graphs._num_graphs = subgraphs.size  # noqa: SLF001  (as Batch.from_data_list does)
+    fields = subgraphs._asdict()
+    size, edge_attr = fields.pop("size"), fields.pop("codes")
+    counts = torch.bincount(subgraphs.batch, minlength=size)
+    ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    graphs = import_extra("torch_geometric.data", "baselines").Batch(edge_attr=edge_attr, ptr=ptr, **fields)
+    graphs._num_graphs = size  # noqa: SLF001  (as Batch.from_data_list does)
     return graphs
 
 
@@ -224,15 +219,11 @@ class BoundedReadout(nn.Module):
 
         ``n_features`` counts one-hot labels and continuous features.
         """
-        like = next(self.parameters(), torch.empty(0))
-        features = as_tensor(graphs.features, like.device).to(like.dtype)
-        x = torch.cat([_one_hot(graphs.label, n_features - features.shape[1], like), features], dim=1)
-        if n_marks > 1:
-            x = torch.cat([x, _one_hot(graphs.mark, n_marks, like)], dim=1)
+        x = _features_of(graphs, n_features, n_marks, next(self.parameters(), torch.empty(0)))
         sums: list[Tensor] = []
         for number, rows in enumerate(graphs.layers):
             codes = as_tensor(rows.codes, x.device) if len(rows.codes) else None
-            own, sender = (as_tensor(each, x.device).long() for each in (rows.own, rows.senders))
+            own, sender = (as_tensor(each, x.device) for each in (rows.own, rows.senders))
             x = self._checked_step(number, x, own, sender, expanded(rows.ptr, x.device), codes)
             if number >= self.steps_before:
                 sums.append(_scaled(pool(self.read(x), *rows.pool), graphs))
@@ -241,6 +232,22 @@ class BoundedReadout(nn.Module):
     def _checked_step(self, number: int, x: Tensor, own: Tensor, *messages: Any) -> Tensor:  # noqa: ANN401
         rows = self.step(number, x, own, *messages)
         return checked_rows(rows, type(self).__name__, len(own), "state")
+
+
+def _features_of(graphs: RowBatch, n_features: int, n_marks: int, like: Tensor) -> Tensor:
+    """Return the features of the rows of layer 0: one-hot label, continuous features, one-hot mark."""
+    features = as_tensor(graphs.features, like.device).to(like.dtype)
+    parts = [_one_hot(graphs.label, n_features - features.shape[1], like), features]
+    if n_marks > 1:
+        parts.append(_one_hot(graphs.mark, n_marks, like))
+    return torch.cat(parts, dim=1)
+
+
+def _one_hot(numbers: np.ndarray, width: int, like: Tensor) -> Tensor:
+    """Return one-hot rows; a number of -1 is a row of zeros."""
+    return (as_tensor(numbers, like.device)[:, None] == torch.arange(width, device=like.device)).to(
+        like.dtype
+    )
 
 
 def _scaled(sums: Tensor, graphs: RowBatch) -> Tensor:
@@ -299,16 +306,10 @@ class GIN(BoundedReadout):
         state: Tensor = layer.second(layer.first(x[own].index_add(0, receiver, messages)).relu())
         return state
 
-    def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[Tensor]:  # noqa: ARG002
+    def pooled_rows(self, graphs: RowBatch, n_features: int, n_marks: int) -> list[Tensor]:
         """Return ``R_1, …, R_K`` for rows, each of shape (n_graphs, hidden)."""
         first = self.steps[0].first.weight
-        features = as_tensor(graphs.features, first.device).to(first.dtype)
-        n_labels = n_features - features.shape[1]
-        projected = _looked_up(first[:, :n_labels], as_tensor(graphs.label, first.device))
-        if features.shape[1]:
-            projected = projected + functional.linear(features, first[:, n_labels:n_features])
-        if first.shape[1] > n_features:
-            projected = projected + _looked_up(first[:, n_features:], as_tensor(graphs.mark, first.device))
+        projected = functional.linear(_features_of(graphs, n_features, n_marks, first), first)
         sums: list[Tensor] = []
         for number, (layer, rows) in enumerate(zip(self.steps, graphs.layers), start=1):
             # Sums over neighbours are linear, so weights come first: there are fewer rows before than after.
@@ -317,8 +318,7 @@ class GIN(BoundedReadout):
                 of_code = functional.linear(layer.edge.weight, layer.first.weight)
             units, total = aggregate_and_pool(projected, layer.first.bias, rows, of_code)
             # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
-            before = np.concatenate([[0], np.cumsum(rows.pool.counts, dtype=np.int64)])
-            n_pairs = as_tensor(before[rows.pool.ptr[1:]] - before[rows.pool.ptr[:-1]], total.device)
+            n_pairs = as_tensor(np.diff(pointer(rows.pool.counts)[rows.pool.ptr]), total.device)
             bias = n_pairs.to(total.dtype)[:, None] * layer.second.bias
             sums.append(_scaled(functional.linear(total, layer.second.weight) + bias, graphs))
             if number < len(self.steps):
@@ -326,11 +326,6 @@ class GIN(BoundedReadout):
                 weight = self.steps[number].first.weight
                 projected = functional.linear(units, weight @ layer.second.weight, weight @ layer.second.bias)
         return sums
-
-
-def _looked_up(weight: Tensor, numbers: Tensor) -> Tensor:
-    """Return the product of one-hot rows and a weight's transpose; a number of -1 is a row of zeros."""
-    return functional.embedding(numbers.clamp(min=0), weight.t()) * (numbers >= 0)[:, None]
 
 
 class GCNReadout(BoundedReadout):
@@ -435,12 +430,6 @@ def _of_codes(
         return like.new_zeros(())
     table = functional.linear(edge[number].weight, layer.weight)  # type: ignore[arg-type]
     return table[codes.clamp(min=0)] * (codes >= 0)[:, None]
-
-
-def _one_hot(numbers: np.ndarray, width: int, like: Tensor) -> Tensor:
-    """Return one-hot rows; a number of -1 is a row of zeros."""
-    places = as_tensor(numbers, like.device)
-    return torch.eye(width + 1, width, dtype=like.dtype, device=like.device)[places]
 
 
 # ---------------------------------------------------------------------- of any power
@@ -662,18 +651,12 @@ def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> nn.Modu
 
 
 def kind_of(readout: NetworkReadout, arguments: dict[str, Any]) -> Any:  # noqa: ANN401
-    """Return the class of a network, or the network itself: what declares its power and its memory.
-
-    Only a function that makes networks has to be called for that.
-    """
-    if isinstance(readout, str):
-        return _BUILT_IN[readout]
-    if isinstance(readout, nn.Module):
-        return type(readout)
-    if isinstance(readout, type) and issubclass(readout, nn.Module):
-        return readout
+    """Return the class of a network, which declares its power and its memory."""
+    make = _BUILT_IN[readout] if isinstance(readout, str) else readout
+    if isinstance(make, type):
+        return make
     with seeded(0):  # leave torch's own generator alone
-        return type(build_readout(cast("NetworkReadout", readout), arguments))
+        return type(build_readout(make, arguments))
 
 
 def width_of(readout: nn.Module, n_features: int, n_codes: int) -> int:
@@ -690,7 +673,7 @@ def width_of(readout: nn.Module, n_features: int, n_codes: int) -> int:
     x = torch.rand(4, n_features, generator=torch.Generator().manual_seed(0)).to(like)
     place = torch.tensor([2, 0, 3, 1])  # of each node in the copy
     order, arcs = place.argsort(), torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
-    codes = torch.tensor([0, 0, 1, 1, 2, 2]) % max(1, n_codes)
+    codes = torch.arange(6) // 2 % max(1, n_codes)
     distance = torch.tensor([1, 0, 1, 2])
     copies = SubgraphBatch(
         torch.cat([x, x[order]]),
@@ -708,12 +691,11 @@ def width_of(readout: nn.Module, n_features: int, n_codes: int) -> int:
         close = torch.finfo(rows.dtype).eps ** 0.5 * float(rows.abs().max())
         same = torch.allclose(rows[0], rows[1], rtol=0.0, atol=close)
         if not same and torch.equal(rows, read_out(readout, copies)):
-            name, worst = type(readout).__name__, int((rows[0] - rows[1]).abs().argmax())
-            one, other = rows[:, worst].tolist()
+            one, other = rows.tolist()
             raise TwinWLError(
-                f"the readout {name} returned {one:.6g} and {other:.6g} in column {worst} for two copies of "
-                "a rooted subgraph that differ only in the order of their nodes, on which a readout must not "
-                "depend; combine nodes by a sum, mean or maximum over batch"
+                f"the readout {type(readout).__name__} returned {shown(one)} and {shown(other)} for two "
+                "copies of a rooted subgraph that differ only in the order of their nodes, on which a "
+                "readout must not depend; combine nodes by a sum, mean or maximum over batch"
             )
     readout.train(was_training)
     return rows.shape[1]

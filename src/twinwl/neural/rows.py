@@ -19,10 +19,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from twinwl.arguments import Floats, Int32, Int64, Ints, pointer, ranges
+from twinwl.arguments import Floats, Int32, Int64, Ints, pointer
 from twinwl.compilation import kernel
 from twinwl.refinement.colours import RoundTable, colour_round
 from twinwl.refinement.round_kernels import Messages
@@ -270,31 +269,34 @@ def add_up(
     weights: NDArray[Any],
     backwards: bool,
 ) -> None:
-    """Add rows to the sums they are part of; backwards, gradients of sums to those of their rows."""
+    """Add rows to the sums they are part of; backwards, gradients of sums to those of their rows.
+
+    Unsigned indices spare a test: negative ones would count from the end.
+    """
     for place in range(len(sums)):
+        total = sums[place]
         if len(own):
-            _add(own_rows[own[place]], sums[place], sums.dtype.type(1), backwards)
+            row = own_rows[np.uint32(own[place])]
+            for unit in range(len(row)):
+                if backwards:
+                    row[unit] += total[unit]
+                else:
+                    total[unit] = row[unit]
         for entry in range(ptr[place], ptr[place + 1]):
+            row = rows[np.uint32(senders[entry])]
             weight = sums.dtype.type(weights[entry] if len(weights) else 1)
-            _add(rows[senders[entry]], sums[place], weight, backwards)
-
-
-@kernel(fastmath={"contract"})
-def _add(row: Floats, total: Floats, weight: np.floating, backwards: bool) -> None:
-    source, target = (total, row) if backwards else (row, total)
-    for unit in range(len(row)):
-        target[unit] += weight * source[unit]
+            for unit in range(len(row)):
+                if backwards:
+                    row[unit] += weight * total[unit]
+                else:
+                    total[unit] += weight * row[unit]
 
 
 def _units_of(layer: RowLayer, below: Floats, bias: Floats) -> Differentiated:
     """Return the results of `aggregate_and_pool`."""
-    n_graphs = len(layer.pool.ptr) - 1
-    # The kernels go through the rows, so they need the columns of the pooling matrix: the graphs of each row.
-    by_graph = csr_matrix((layer.pool.counts, layer.pool.rows, layer.pool.ptr), (n_graphs, layer.n_rows))
-    by_row = by_graph.tocsc()
-    arrays = layer.own, layer.ptr, layer.senders, Pool(by_row.indptr, by_row.indices, by_row.data)
+    n_below, n_graphs = len(below), len(layer.pool.ptr) - 1
+    arrays = layer.own, layer.ptr, layer.senders, _by_row(layer.pool, layer.n_rows)
     rows, total, above_zero = _aggregate_and_pool(below, bias, *arrays, layer.n_passed, n_graphs)
-    n_below = len(below)
 
     def gradients(of_rows: Floats, of_total: Floats) -> Sequence[Floats]:
         return _aggregate_and_pool_backward(of_rows, of_total, above_zero, n_below, *arrays)
@@ -302,8 +304,25 @@ def _units_of(layer: RowLayer, below: Floats, bias: Floats) -> Differentiated:
     return [rows, total], gradients
 
 
+@kernel
+def _by_row(pool: Pool, n_rows: int) -> Pool:
+    """Return the graphs of each row, and how often they have it: the pooling matrix by columns."""
+    ptr = np.zeros(n_rows + 1, np.int64)
+    for row in pool.rows:
+        ptr[row + 1] += 1
+    ptr = np.cumsum(ptr)
+    graphs, counts = np.empty(len(pool.rows), np.int64), np.empty(len(pool.rows), np.int32)
+    free = ptr.copy()
+    for graph in range(len(pool.ptr) - 1):
+        for entry in range(pool.ptr[graph], pool.ptr[graph + 1]):
+            row = pool.rows[entry]
+            graphs[free[row]], counts[free[row]] = graph, pool.counts[entry]
+            free[row] += 1
+    return Pool(ptr, graphs, counts)
+
+
 @kernel(fastmath={"contract"})
-def _aggregate_and_pool(
+def _aggregate_and_pool(  # noqa: C901  (one pass, few calls)
     below: Floats,
     bias: Floats,
     own: Ints,
@@ -515,18 +534,17 @@ class BatchLevels:
 
     def arcs(self, number: int) -> Int64:
         """Return the numbers of the messages of a level among those of all graphs."""
-        level, messages = self.level(number), self.whole.whole(number).messages
-        return NONE if messages is None else ranges(messages[1][level.item_of_row], np.diff(level.ptr))
+        messages = self.whole.whole(number).messages
+        return NONE if messages is None else entries_of(messages[1], self.level(number).item_of_row)[1]
 
     def pooled(self, number: int) -> Pool:
         """Return how often each row of a level occurs in each graph."""
         return count_rows(self.item_ptr(number), self.level(number).row_of_item)
 
     def _build(self, whole: _Whole) -> RowLayer:
-        lengths = whole.graph_ptr[self.rows + 1] - whole.graph_ptr[self.rows]
-        items = ranges(whole.graph_ptr[self.rows], lengths)
+        item_ptr, items = entries_of(whole.graph_ptr, self.rows)
         row_of_item, first = numbered(whole.colours[items], whole.place)
-        items, graphs = items[first], np.repeat(np.arange(len(lengths)), lengths)[first]
+        items, graphs = items[first], np.searchsorted(item_ptr, first, side="right") - 1
         own = senders = sent = NONE
         ptr = np.zeros(len(items) + 1, np.int64)
         if whole.own is not None:
@@ -535,9 +553,9 @@ class BatchLevels:
             own = self.level(level).row_of_item[below + self._shift(level)[graphs]]
         if whole.messages is not None:
             level, indptr, senders = whole.messages
-            n_sent = indptr[items + 1] - indptr[items]
-            sent = senders[ranges(indptr[items], n_sent)] + np.repeat(self._shift(level)[graphs], n_sent)
-            ptr, senders = pointer(n_sent), self.level(level).row_of_item[sent]
+            ptr, arcs = entries_of(indptr, items)
+            sent = senders[arcs] + np.repeat(self._shift(level)[graphs], np.diff(ptr))
+            senders = self.level(level).row_of_item[sent]
         counts = np.bincount(row_of_item, minlength=len(items))
         return RowLayer(
             own, ptr, senders, item_of_row=items, row_of_item=row_of_item, counts=counts, sent=sent
@@ -574,13 +592,31 @@ def _refined(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32
     """Return the colours of items by their own before, and the multiset of those of their messages."""
     # The senders stand behind the receivers, so that both may be of different kinds.
     before = np.concatenate([own, sent])
-    n_codes = 1 if codes is None or not len(codes) else int(codes.max()) + 1
-    kinds = codes.astype(np.int32) if codes is not None and n_codes > 1 else np.empty(0, np.int32)
+    codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
+    n_codes = int(codes.max(initial=0)) + 1
+    kinds = codes if n_codes > 1 else codes[:0]
     messages = Messages(indptr, (senders + len(own)).astype(np.int32), kinds, n_codes)
     after = np.empty_like(own)
     table = RoundTable(int(before.max(initial=0)) + 1, n_codes)
     colour_round(messages, before, table, after, insert=True)
     return after
+
+
+@kernel
+def entries_of(ptr: Int64, rows: Int64, skip: int = 0) -> tuple[Int64, Int64]:
+    """Select rows of a CSR matrix: return their own ``ptr``, and where their entries are in the matrix.
+
+    Of each row the first ``skip`` entries are left out.
+    """
+    new_ptr = np.zeros(len(rows) + 1, np.int64)
+    for place in range(len(rows)):
+        new_ptr[place + 1] = new_ptr[place] + ptr[rows[place] + 1] - ptr[rows[place]] - skip
+    entries = np.empty(new_ptr[-1], np.int64)
+    for place in range(len(rows)):
+        shift = ptr[rows[place]] + skip - new_ptr[place]
+        for entry in range(new_ptr[place], new_ptr[place + 1]):
+            entries[entry] = entry + shift
+    return new_ptr, entries
 
 
 @kernel
@@ -606,23 +642,33 @@ def numbered(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
 
 @kernel
 def count_rows(item_ptr: Int64, row_of_item: Ints) -> Pool:
-    """Count how often each row occurs within each range of items."""
-    n_graphs, n_rows = len(item_ptr) - 1, 0
-    for row in row_of_item:
-        n_rows = max(n_rows, row + 1)
-    entry_of_row = np.full(n_rows, -1, np.int32)  # its last entry; before `start`, that of another graph
+    """Count the rows within each range of items; one small hash table per graph stays in the cache."""
+    n_graphs = len(item_ptr) - 1
+    most = 1
+    for graph in range(n_graphs):
+        most = max(most, item_ptr[graph + 1] - item_ptr[graph])
+    length = 16
+    while length < 2 * most:
+        length *= 2
+    stamps = np.full(length, -1, np.int64)
+    entry_at = np.empty(length, np.int64)
     ptr = np.zeros(n_graphs + 1, np.int64)
     rows = np.empty(len(row_of_item), np.int32)
-    counts = np.zeros(len(row_of_item), np.int32)
+    counts = np.empty(len(row_of_item), np.int32)
     end = 0
     for graph in range(n_graphs):
-        start = end
         for item in range(item_ptr[graph], item_ptr[graph + 1]):
             row = row_of_item[item]
-            if entry_of_row[row] < start:
-                entry_of_row[row] = end
+            slot = ((np.int64(row) * 0x9E3779B1) >> 7) & (length - 1)
+            while stamps[slot] == graph and rows[entry_at[slot]] != row:
+                slot = (slot + 1) & (length - 1)
+            if stamps[slot] == graph:
+                counts[entry_at[slot]] += 1
+            else:
+                stamps[slot] = graph
+                entry_at[slot] = end
                 rows[end] = row
+                counts[end] = 1
                 end += 1
-            counts[entry_of_row[row]] += 1
         ptr[graph + 1] = end
     return Pool(ptr, rows[:end].copy(), counts[:end].copy())

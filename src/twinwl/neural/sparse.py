@@ -13,9 +13,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from twinwl.arguments import Float32, Float64, Int32, Int64, pointer, ranges
+from twinwl.arguments import Float32, Float64, Int32, Int64
 from twinwl.compilation import kernel
-from twinwl.neural.rows import NONE, Differentiated, add_up, aggregate, by_kernels, has_kernels, numbered
+from twinwl.neural.rows import (
+    NONE,
+    Differentiated,
+    add_up,
+    aggregate,
+    by_kernels,
+    entries_of,
+    has_kernels,
+    numbered,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -33,9 +42,8 @@ class SparseRows(NamedTuple):
 
     def take(self, rows: Int64) -> SparseRows:
         """Return some of the rows."""
-        starts, lengths = self.indptr[rows], self.indptr[rows + 1] - self.indptr[rows]
-        entries = ranges(starts, lengths)
-        return SparseRows(pointer(lengths), self.indices[entries], self.values[entries])
+        indptr, entries = entries_of(self.indptr, rows)
+        return SparseRows(indptr, self.indices[entries], self.values[entries])
 
 
 class SparseExamples:
@@ -147,9 +155,9 @@ class SparseAwareAdam(AbstractContextManager["SparseAwareAdam"]):
             if isinstance(layer, SparseLinear) and layer.weight.requires_grad and has_kernels(layer.weight)
         ]
         self._rows = [_Rows(layer, learning_rate, weight_decay) for layer in layers]
-        self._weights = [weight for weight in module.parameters() if weight.requires_grad]
+        self.zero_grad = module.zero_grad
         wide = {id(layer.weight) for layer in layers}
-        dense = [weight for weight in self._weights if id(weight) not in wide]
+        dense = [weight for weight in module.parameters() if weight.requires_grad and id(weight) not in wide]
         self._dense = torch.optim.AdamW(
             dense,
             lr=learning_rate,
@@ -160,14 +168,9 @@ class SparseAwareAdam(AbstractContextManager["SparseAwareAdam"]):
         )
 
     def __exit__(self, *_: object) -> None:
+        self.flush()
         for rows in self._rows:
-            rows.flush()
             rows.hook.remove()
-
-    def zero_grad(self) -> None:
-        """Clear the gradients of the last step."""
-        for weight in self._weights:
-            weight.grad = None
 
     def step(self) -> None:
         """Move every weight that has a gradient."""

@@ -80,8 +80,6 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
     _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)
     _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
 
-    layers: int
-    hops: Hops
     random_state: RandomState
     task: str
     unknown: str
@@ -235,9 +233,7 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
                 f"warm_start: the task was {before!r} and is {task!r}; fit with the same kind of y, or set "
                 "warm_start=False"
             )
-        params = self.get_params(deep=False)
-        del params["task"]
-        return copy.copy(self.model_).set_params(**params)
+        return copy.copy(self.model_).set_params(**self._new_model(task).get_params(deep=False))
 
     def _new_model(self, task: str) -> NTwinClassifier | NTwinRegressor:
         params = self.get_params(deep=False)
