@@ -39,7 +39,7 @@ from reproduction.results import TwinAgainstWL
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from twinwl.arguments import Float64
+    from twinwl.arrays import Float64
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.splits import Fold
 

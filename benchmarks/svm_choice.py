@@ -22,7 +22,7 @@ from twinwl.models.svm import KernelSVM, choose_machine, inner_folds, kernel_svm
 from twinwl.models.targets import TargetColumn, TargetTable
 
 if TYPE_CHECKING:
-    from twinwl.arguments import Float64, Int64
+    from twinwl.arrays import Float64, Int64
 
 PENALTIES = (1.0, 3.0, 10.0)
 console = Console(width=120)

@@ -3,8 +3,6 @@
 Whatever a store has is not run again.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import defaultdict

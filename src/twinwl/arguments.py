@@ -1,11 +1,9 @@
-"""What every layer builds on: argument checks, types of arrays, runs of numbers, limits of memory.
+"""What every layer builds on: argument checks, runs of numbers, limits of memory.
 
 Checks have one form of message: "name: got X, expected Y". A constraint defines valid values of an argument.
 `checked` tries the constraints of an argument in turn; estimators declare a table of them
 (`twinwl.models.base`).
 """
-
-from __future__ import annotations
 
 import math
 import numbers
@@ -16,25 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from twinwl.arrays import Int64, Values
 from twinwl.errors import GraphInputError, TwinWLError, shown
-
-Bool: TypeAlias = NDArray[np.bool_]
-Int32: TypeAlias = NDArray[np.int32]
-Int64: TypeAlias = NDArray[np.int64]
-Ints: TypeAlias = NDArray[np.signedinteger]
-"""Either width, whichever the values need."""
-UInt64: TypeAlias = NDArray[np.uint64]
-Float32: TypeAlias = NDArray[np.float32]
-Float64: TypeAlias = NDArray[np.float64]
-Floats: TypeAlias = NDArray[np.floating]
-"""Of either precision."""
-Values: TypeAlias = NDArray[np.generic]
-"""Of any type: classes, labels, columns of a table."""
 
 MAX_ROUNDS = 10_000
 MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32

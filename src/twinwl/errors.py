@@ -3,8 +3,6 @@
 Every message names the graph (by its index), the wrong value, and what to do about it.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import reprlib

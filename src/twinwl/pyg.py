@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Batch, Data
     from torch_geometric.transforms import BaseTransform
 
-    from twinwl.arguments import Int64
+    from twinwl.arrays import Int64
     from twinwl.neural.lifted import LiftedModel
     from twinwl.refinement.colours import Alphabet
 else:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from twinwl.arguments import Float64, Int64
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import ModelFileError, from_json, restore, to_json
 from twinwl.graphs.labels import Label

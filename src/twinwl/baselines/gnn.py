@@ -20,19 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import elu, embedding, linear
 
-from twinwl.arguments import (
-    DEPTH,
-    MEMORY,
-    WIDTH,
-    Float32,
-    Int32,
-    Int64,
-    Ints,
-    check_fits,
-    integer,
-    number,
-    one_of,
-)
+from twinwl.arguments import DEPTH, MEMORY, WIDTH, check_fits, integer, number, one_of
+from twinwl.arrays import Float32, Int32, Int64, Ints
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.base import Constraints, RandomState

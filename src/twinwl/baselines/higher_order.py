@@ -18,24 +18,8 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn.functional import elu, linear, one_hot
 
-from twinwl.arguments import (
-    DEPTH,
-    FLAG,
-    MEMORY,
-    Bool,
-    Float32,
-    Float64,
-    Floats,
-    Int32,
-    Int64,
-    Ints,
-    UInt64,
-    check_fits,
-    integer,
-    one_of,
-    pointer,
-    ranges,
-)
+from twinwl.arguments import DEPTH, FLAG, MEMORY, check_fits, integer, one_of, pointer, ranges
+from twinwl.arrays import Bool, Float32, Float64, Floats, Int32, Int64, Ints, UInt64
 from twinwl.baselines.gnn import (
     Convolution,
     GINLayers,

@@ -10,17 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
-from twinwl.arguments import (
-    CLASS_WEIGHT,
-    FLAG,
-    RANDOM_STATE,
-    ROUNDS,
-    WIDTH,
-    Float64,
-    Int64,
-    check_fits,
-    integer,
-)
+from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, ROUNDS, WIDTH, check_fits, integer
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike

@@ -6,8 +6,6 @@ the command, so that ``twinwl --help`` answers at once.
 Warnings and log messages of the project as single lines.
 """
 
-from __future__ import annotations
-
 import importlib
 import io
 import logging

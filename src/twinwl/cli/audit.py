@@ -18,8 +18,6 @@ $ twinwl audit train.csv test.csv --target active --predictions predictions.csv
 $ twinwl audit HIV.csv tox21.csv --near 0.8 -o overlap.csv
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from json import dumps
 from pathlib import Path

@@ -14,8 +14,6 @@ $ twinwl ceiling EXP --readout size --readout rooted-wl --n-iter 3
 $ twinwl ceiling molecules.csv --target logS --json
 """
 
-from __future__ import annotations
-
 import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.terminal import say

@@ -26,8 +26,6 @@ $ twinwl compare a.graphml b.graphml --readout canonical
 $ twinwl compare EXP.zip#0 EXP.zip#1 --readout size --readout edges --json
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from json import dumps
 from typing import Annotated

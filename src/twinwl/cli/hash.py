@@ -16,8 +16,6 @@ $ twinwl hash a.graphml b.gml MUTAG.zip --readout wl
 $ geng -c 7 | twinwl hash - | sort | uniq -cw37
 """
 
-from __future__ import annotations
-
 from json import dumps
 from typing import Annotated
 

@@ -28,8 +28,6 @@ $ twinwl power size rooted-wl --suite BREC.zip --html power.html
 $ twinwl power mine:spectrum --takes networkx --suite strongly-regular --json
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

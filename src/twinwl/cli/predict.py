@@ -64,7 +64,7 @@ from twinwl.cli.output import TABLES, check_output, load_predictor, write_table
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
-    from twinwl.arguments import Float64, Int64
+    from twinwl.arrays import Float64, Int64
 
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 

@@ -1,7 +1,5 @@
 """``twinwl reproduce``: points to the reproduction of the paper, which is in the repository, or runs it."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import typer

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Int64, UInt64
+from twinwl.arrays import Int64, UInt64
 from twinwl.corpus.jobs import Job, Running, Task, part_task
 from twinwl.corpus.shards import (
     KEYS,

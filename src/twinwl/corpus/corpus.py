@@ -18,7 +18,6 @@ from twinwl.arguments import (
     PATH,
     RANDOM_STATE,
     Constraint,
-    Int64,
     checked,
     foreign_array,
     instance,
@@ -26,6 +25,7 @@ from twinwl.arguments import (
     items,
     one_of,
 )
+from twinwl.arrays import Int64
 from twinwl.corpus import pieces
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
 from twinwl.corpus.jobs import MANIFEST, OF_GRAPHS, Job, Running, RunOptions, Task, read_manifest

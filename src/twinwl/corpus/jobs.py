@@ -6,8 +6,6 @@ refuses to resume if an input or a setting has changed since. At the end ``manif
 journal.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

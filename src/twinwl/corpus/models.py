@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from twinwl.arguments import Bool, Int64, UInt64, Values
+from twinwl.arrays import Bool, Int64, UInt64, Values
 from twinwl.corpus.comparing import range_tasks, save_array, slices_of, sorted_entries
 from twinwl.corpus.jobs import VOCABULARY, Job, Running
 from twinwl.corpus.shards import (
@@ -39,7 +39,7 @@ from twinwl.corpus.shards import (
     rows_in,
     write_shard,
 )
-from twinwl.datasets.dataset import as_targets, known_cells, named_targets, task_table
+from twinwl.datasets.dataset import known_cells, named_targets, targets_of
 from twinwl.datasets.records import Record
 from twinwl.errors import TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import load, save
@@ -201,12 +201,8 @@ def targets_in(corpus: Corpus, names: Sequence[str]) -> ShardTargets:
         listing = ", ".join(map(shown, names))
         raise TwinWLError(f"{source}: {listing} is empty in all rows; name another target")
     records = [Record(row, None, "", "", tuple(column[row] for column in columns)) for row in known]
-    if isinstance(target, str):
-        y = as_targets([record.cells[0] for record in records], target, source, records)
-    else:
-        y = task_table([record.cells for record in records], target, source, records)
     rows = np.array(known, np.int64)
-    return ShardTargets(y, rows, keys_in(table)[rows])
+    return ShardTargets(targets_of(records, target, source), rows, keys_in(table)[rows])
 
 
 class _ShardParts:

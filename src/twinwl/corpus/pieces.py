@@ -15,8 +15,6 @@ Parquet files hold SMILES, or graphs in these columns:
 =========================== ===========================================================================
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import glob
@@ -27,7 +25,8 @@ from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import PATH, Bool, Int64, checked, items, pointer, ranges
+from twinwl.arguments import PATH, checked, items, pointer, ranges
+from twinwl.arrays import Bool, Int64
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in, types_of
 from twinwl.datasets import records
 from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, open_file, place_of

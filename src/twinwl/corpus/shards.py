@@ -15,8 +15,6 @@ The metadata of a shard has the labels that its codes stand for, so that shards 
 another. Keys depend on labels, never on codes. The same table always gives the same bytes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io
@@ -28,7 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Int32, Int64, UInt64, checked, instance, pointer
+from twinwl.arguments import checked, instance, pointer
+from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.errors import GraphInputError, first_line, import_extra, shown
 from twinwl.files.model_files import from_json, to_json
 from twinwl.files.storage import written

@@ -14,19 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import (
-    MAX_ITEMS,
-    NAME,
-    Float64,
-    Int32,
-    Int64,
-    Ints,
-    Values,
-    checked,
-    foreign_array,
-    integer,
-    items,
-)
+from twinwl.arguments import MAX_ITEMS, NAME, checked, foreign_array, integer, items
+from twinwl.arrays import Float64, Int32, Int64, Ints, Values
 from twinwl.errors import GraphInputError, LabelError, TwinWLError, nearest, setting, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch
@@ -723,6 +712,13 @@ def as_targets(cells: Sequence[object], target: str, source: str, rows: Sequence
         return values.astype(np.int64)
     # Integers too long to be distinguished as floats are names.
     return np.array(texts) if all(map(_INTEGER.fullmatch, texts)) else values
+
+
+def targets_of(records: Sequence[Record], names: tuple[str, ...], source: str) -> Values:
+    """Return the targets in the cells of records: of one column as they are, of several as a table."""
+    if len(names) == 1:
+        return as_targets([record.cells[0] for record in records], *names, source, records)
+    return task_table([record.cells for record in records], names, source, records)
 
 
 def task_table(

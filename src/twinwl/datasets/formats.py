@@ -23,8 +23,6 @@ Text may be packed as ``.gz``. If the ending is ambiguous, the content decides: 
 column that is called SMILES, an edge list has two or three columns of names. Other content is refused.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import gzip

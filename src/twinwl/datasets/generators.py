@@ -31,7 +31,8 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 
-from twinwl.arguments import PATH, Bool, Int64, checked, integer, items, one_of
+from twinwl.arguments import PATH, checked, integer, items, one_of
+from twinwl.arrays import Bool, Int64
 from twinwl.datasets.catalogue import data_folders, is_known
 from twinwl.datasets.formats import ArchiveMembers
 from twinwl.datasets.source import load_dataset

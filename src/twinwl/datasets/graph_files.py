@@ -21,8 +21,6 @@ neighbour…``, nodes numbered from 0 within the graph. (Its other form is a pic
 it is never loaded.)
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -38,7 +36,8 @@ import networkx as nx
 import numpy as np
 from networkx.readwrite.graphml import GraphMLReader
 
-from twinwl.arguments import Int64, pointer
+from twinwl.arguments import pointer
+from twinwl.arrays import Int64
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import (
     HEADINGS,

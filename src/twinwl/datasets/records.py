@@ -11,8 +11,6 @@ reads: `twinwl.datasets.records` has functions from numbered lines to records (`
 `graph6_records`, `sdf_records`, and `table_records` of `csv_table`).
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import itertools
@@ -25,18 +23,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Values, checked, integer
+from twinwl.arguments import checked, integer
+from twinwl.arrays import Values
 from twinwl.datasets.dataset import (
     Dataset,
     RowError,
     Targets,
-    as_targets,
     choose_targets,
     is_missing,
     known_cells,
     location_of,
     named_column,
-    task_table,
+    targets_of,
 )
 from twinwl.datasets.formats import (
     SEPARATORS,
@@ -128,11 +126,7 @@ def read_records(records: Records, name: str, on_error: str = "skip") -> Dataset
         graphs = concatenate(batches)
     except TwinWLError as error:
         raise GraphInputError(f"{records.source}: {error}") from error
-    y: Values | None = None
-    if len(records.targets) == 1:
-        y = as_targets([record.cells[0] for record in kept], *records.targets, records.source, kept)
-    elif records.targets:
-        y = task_table([record.cells for record in kept], records.targets, records.source, kept)
+    y = targets_of(kept, records.targets, records.source) if records.targets else None
     return _dataset(records, name, graphs, kept, errors, y)
 
 

@@ -4,8 +4,6 @@ The library and every subcommand read data with these functions and options. `op
 source is, checks its options and columns, and returns how to read it; nothing slow is done before that.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

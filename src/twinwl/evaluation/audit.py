@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import FLAG, ROUNDS, Int64, Values, checked, instance, number, one_of
+from twinwl.arguments import FLAG, ROUNDS, checked, instance, number, one_of
+from twinwl.arrays import Int64, Values
 from twinwl.datasets.dataset import ALL, Dataset, as_targets, known_cells
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in

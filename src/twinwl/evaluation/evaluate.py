@@ -17,7 +17,8 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, Bool, Int64, checked, integer, number
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number
+from twinwl.arrays import Bool, Int64
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import FLAG, SEED, Float64, checked, integer, items, one_of
+from twinwl.arguments import FLAG, SEED, checked, integer, items, one_of
+from twinwl.arrays import Float64
 from twinwl.datasets.generators import PairSuite, load_suite
 from twinwl.errors import TwinWLError, import_extra, setting, shown
 from twinwl.evaluation.methods import imported

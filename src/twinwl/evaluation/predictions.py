@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Bool, Float64, Values
+from twinwl.arrays import Bool, Float64, Values
 from twinwl.datasets.dataset import ALL, Dataset, named_targets
 from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, shown

@@ -30,7 +30,8 @@ from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
-from twinwl.arguments import NAME, PATH, Float64, checked, one_of
+from twinwl.arguments import NAME, PATH, checked, one_of
+from twinwl.arrays import Float64
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, import_extra, warn_caller
 from twinwl.models.metrics import METRICS, WITHOUT_COPIES, names_for, of_task

@@ -12,8 +12,6 @@ or one of these. Social networks have two files there, for nodes without feature
 the first is used unless a file is named.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import json
@@ -25,7 +23,8 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from twinwl.arguments import PATH, Int64, Values, checked, integer, items
+from twinwl.arguments import PATH, checked, integer, items
+from twinwl.arrays import Int64, Values
 from twinwl.datasets.catalogue import data_folders
 from twinwl.datasets.dataset import Dataset, is_missing
 from twinwl.datasets.formats import ArchiveMembers, ReadOptions, decode, numbered_lines, open_file, read_bytes

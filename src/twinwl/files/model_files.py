@@ -14,8 +14,6 @@ Models of earlier formats are read too: `upgraded` turns what such a file holds 
 the same class takes today. No other code knows old forms.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib
@@ -36,7 +34,8 @@ from typing import IO, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import NAME, PATH, Values, checked, items
+from twinwl.arguments import NAME, PATH, checked, items
+from twinwl.arrays import Values
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.storage import written
 from twinwl.graphs.from_pyg import READINGS_OF_X

@@ -28,7 +28,7 @@ from typing import IO, TYPE_CHECKING
 from twinwl.errors import TwinWLError, import_extra, warn_caller
 
 if TYPE_CHECKING:
-    from twinwl.arguments import Values
+    from twinwl.arrays import Values
 
 
 @contextlib.contextmanager

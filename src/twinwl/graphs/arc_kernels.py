@@ -3,14 +3,12 @@
 They have a file of their own, so that numba is loaded only where graphs are built.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import Int32, Int64
+from twinwl.arrays import Int32, Int64
 from twinwl.compilation import kernel
 
 

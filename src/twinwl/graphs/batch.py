@@ -19,10 +19,6 @@ from twinwl.arguments import (
     FLAG,
     MAX_ITEMS,
     Constraint,
-    Float64,
-    Int32,
-    Int64,
-    Values,
     checked,
     exactly,
     foreign_array,
@@ -31,6 +27,7 @@ from twinwl.arguments import (
     pointer,
     ranges,
 )
+from twinwl.arrays import Float64, Int32, Int64, Values
 from twinwl.errors import GraphIndexError, GraphInputError, LabelError, first_line, setting, shown
 from twinwl.graphs.building import ObjectConstructors
 from twinwl.graphs.exporters import Exporters

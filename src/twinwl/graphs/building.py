@@ -20,10 +20,6 @@ from twinwl.arguments import (
     FLAG,
     MAX_ITEMS,
     NAME,
-    Float64,
-    Int32,
-    Int64,
-    Values,
     checked,
     foreign_array,
     graph_of_node,
@@ -32,6 +28,7 @@ from twinwl.arguments import (
     one_of,
     pointer,
 )
+from twinwl.arrays import Float64, Int32, Int64, Values
 from twinwl.errors import GraphInputError, LabelError, nearest, shown, warn_caller
 from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from twinwl.arguments import NAME, Int32, Int64, checked
+from twinwl.arguments import NAME, checked
+from twinwl.arrays import Int32, Int64
 from twinwl.errors import GraphInputError, import_extra, setting, shown
 
 if TYPE_CHECKING:

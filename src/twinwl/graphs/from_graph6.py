@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import Int64, pointer
+from twinwl.arguments import pointer
+from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.building import build, listed
 

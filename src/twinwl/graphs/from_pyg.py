@@ -14,17 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import (
-    FLAG,
-    MAX_ITEMS,
-    NAME,
-    Bool,
-    Int64,
-    checked,
-    foreign_array,
-    integer,
-    one_of,
-)
+from twinwl.arguments import FLAG, MAX_ITEMS, NAME, checked, foreign_array, integer, one_of
+from twinwl.arrays import Bool, Int64
 from twinwl.errors import GraphInputError, setting, shown
 from twinwl.graphs.building import aligned, build_labelled, listed
 from twinwl.graphs.labels import warn_weights

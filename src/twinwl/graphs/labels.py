@@ -10,8 +10,6 @@ The same rule holds for every kind of input: an edge exists or not, and may have
 (see "What counts as the same graph" in the guide).
 """
 
-from __future__ import annotations
-
 import math
 import numbers
 import struct
@@ -20,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import Int32, Values
+from twinwl.arrays import Int32, Values
 from twinwl.errors import LabelError, setting, shown, warn_caller
 
 Label: TypeAlias = "bool | int | float | str | bytes | tuple[Label, ...] | None"

@@ -21,7 +21,8 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import Bool, Int32, Int64, Ints, UInt64, pointer
+from twinwl.arguments import pointer
+from twinwl.arrays import Bool, Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch, with_own_labels
 from twinwl.graphs.labels import Label, label_token

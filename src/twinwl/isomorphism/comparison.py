@@ -10,7 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from twinwl.arguments import ROUNDS, Int32, Int64, Values, checked
+from twinwl.arguments import ROUNDS, checked
+from twinwl.arrays import Int32, Int64, Values
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.building import one_graph

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twinwl.arguments import FLAG, Int64, checked
+from twinwl.arguments import FLAG, checked
+from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError
 from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.building import GraphsLike, as_batch

@@ -12,7 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from twinwl.arguments import FLAG, ROUNDS, Bool, Int32, Int64, UInt64, checked, one_of
+from twinwl.arguments import FLAG, ROUNDS, checked, one_of
+from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch, labels_only, with_own_labels
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Bool, Int32, Int64, UInt64, pointer
+from twinwl.arguments import pointer
+from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
 from twinwl.refinement.colours import balanced_ranges, run_ranges

@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import MARKED_WL, Constraint, Int32, Int64, UInt64, Values, checked, one_of
+from twinwl.arguments import MARKED_WL, Constraint, checked, one_of
+from twinwl.arrays import Int32, Int64, UInt64, Values
 from twinwl.errors import LabelError, TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import label_token, normalise_label

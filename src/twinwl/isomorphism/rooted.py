@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Int32, Int64, UInt64, check_fits
+from twinwl.arguments import check_fits
+from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label

@@ -6,8 +6,6 @@ users has the shapes that scikit-learn expects: without a table of targets, the 
 SmilesToGraphs: the first step of a pipeline that starts at strings.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import inspect
@@ -22,7 +20,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, NAME, Bool, Constraint, Float64, Values, checked, integer
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, NAME, Constraint, checked, integer
+from twinwl.arrays import Bool, Float64, Values
 from twinwl.errors import GraphInputError, TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch

@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from twinwl.arguments import Bool, Constraint, Float32, Float64, Int64, Values, checked, number, pointer
+from twinwl.arguments import Constraint, checked, number, pointer
+from twinwl.arrays import Bool, Float32, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, Float64, checked, integer
+from twinwl.arguments import MAX_ITEMS, checked, integer
+from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.refinement.identities import rooted_sizes
 

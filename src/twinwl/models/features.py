@@ -25,16 +25,13 @@ from twinwl.arguments import (
     MAX_ITEMS,
     ROUNDS,
     Constraint,
-    Int32,
-    Int64,
-    Ints,
-    UInt64,
     checked,
     integer,
     one_of,
     pointer,
     ranges,
 )
+from twinwl.arrays import Int32, Int64, Ints, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twinwl.arguments import Bool, Float64, Int64, Values, checked, items, one_of
+from twinwl.arguments import checked, items, one_of
+from twinwl.arrays import Bool, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.models.calibration import predicted_codes
 from twinwl.models.targets import TargetColumn, Task, read_targets

@@ -25,19 +25,8 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.base import TransformerMixin
 
-from twinwl.arguments import (
-    FLAG,
-    MAX_ITEMS,
-    ROUNDS,
-    Float64,
-    Int32,
-    Int64,
-    Ints,
-    checked,
-    integer,
-    number,
-    one_of,
-)
+from twinwl.arguments import FLAG, MAX_ITEMS, ROUNDS, checked, integer, number, one_of
+from twinwl.arrays import Float64, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch

@@ -16,8 +16,6 @@ from twinwl.arguments import (
     MAX_ITEMS,
     RANDOM_STATE,
     ROUNDS,
-    Float64,
-    Int64,
     check_fits,
     checked,
     integer,
@@ -25,6 +23,7 @@ from twinwl.arguments import (
     one_of,
     one_or_more,
 )
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike

@@ -27,7 +27,8 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
-from twinwl.arguments import MAX_ITEMS, Float32, Float64, Int64, checked, integer, number, one_or_more
+from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
+from twinwl.arrays import Float32, Float64, Int64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError, shown
 from twinwl.models.calibration import predicted_codes

@@ -15,19 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import (
-    FLAG,
-    Bool,
-    Float64,
-    Int64,
-    Values,
-    checked,
-    foreign_array,
-    instance,
-    items,
-    number,
-    one_of,
-)
+from twinwl.arguments import FLAG, checked, foreign_array, instance, items, number, one_of
+from twinwl.arrays import Bool, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.calibration import ClassHead, NumberHead, rarest_classes

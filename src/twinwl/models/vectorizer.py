@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from twinwl.arguments import Bool, Float64, Int32, Int64, UInt64, checked, integer, pointer
+from twinwl.arguments import checked, integer, pointer
+from twinwl.arrays import Bool, Float64, Int32, Int64, UInt64
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import load, savable
 from twinwl.graphs.batch import GraphBatch

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, Floats, Int64, checked, integer, one_of, pointer
+from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of, pointer
+from twinwl.arrays import Floats, Int64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch

@@ -12,20 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 import numpy as np
 import torch
 
-from twinwl.arguments import (
-    CLASS_WEIGHT,
-    FLAG,
-    MAX_ITEMS,
-    RANDOM_STATE,
-    Float32,
-    Float64,
-    Int64,
-    Values,
-    integer,
-    items,
-    number,
-    one_of,
-)
+from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number, one_of
+from twinwl.arrays import Float32, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate

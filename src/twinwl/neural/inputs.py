@@ -17,7 +17,8 @@ import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from twinwl.arguments import Float32, Float64, Int32, Int64, graph_of_node, pointer, ranges
+from twinwl.arguments import graph_of_node, pointer, ranges
+from twinwl.arrays import Float32, Float64, Int32, Int64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch

@@ -17,7 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from twinwl.arguments import Int64, checked, one_of, pointer
+from twinwl.arguments import checked, one_of, pointer
+from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.neural.encoder import normalised
 from twinwl.neural.rows import (

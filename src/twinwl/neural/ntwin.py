@@ -4,8 +4,6 @@ They choose how rooted subgraphs are computed, shrink hops where memory would no
 roots, and explain: gradient times state, mapped from colours back to nodes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
@@ -24,7 +22,6 @@ from twinwl.arguments import (
     MEMORY,
     RANDOM_STATE,
     WIDTH,
-    Float64,
     allowed_memory,
     checked,
     graph_of_node,
@@ -33,6 +30,7 @@ from twinwl.arguments import (
     one_of,
     readable,
 )
+from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch

@@ -8,8 +8,6 @@ continuous features too: a node's first colour is then its label and its row of 
 Rooted subgraphs are cut and refined in blocks, so that only colours are kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,10 +22,6 @@ from twinwl.arguments import (
     DEPTH,
     MAX_ITEMS,
     ROUNDS,
-    Float32,
-    Float64,
-    Int32,
-    Int64,
     allowed_memory,
     check_fits,
     checked,
@@ -37,6 +31,7 @@ from twinwl.arguments import (
     pointer,
     readable,
 )
+from twinwl.arrays import Float32, Float64, Int32, Int64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode

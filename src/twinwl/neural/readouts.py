@@ -4,8 +4,6 @@ Those whose power is that of 1-WL, `BoundedReadout`, run on rows: once per colou
 distinct rooted subgraphs, as `SubgraphBatch`.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 from collections.abc import Callable, Iterator, Mapping

@@ -21,7 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from twinwl.arguments import Floats, Int32, Int64, Ints, pointer
+from twinwl.arguments import pointer
+from twinwl.arrays import Floats, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.refinement.colours import RoundTable, colour_round
 from twinwl.refinement.round_kernels import Messages

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from twinwl.arguments import Float32, Float64, Int32, Int64
+from twinwl.arrays import Float32, Float64, Int32, Int64
 from twinwl.compilation import kernel
 from twinwl.neural.rows import (
     NONE,

@@ -32,7 +32,8 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from twinwl.arguments import WIDTH, Bool, Float64, Int64, one_of, pointer, ranges
+from twinwl.arguments import WIDTH, one_of, pointer, ranges
+from twinwl.arrays import Bool, Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from twinwl.arguments import Constraint, Float32, Float64, Int64
+from twinwl.arguments import Constraint
+from twinwl.arrays import Float32, Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.models.metrics import score_classes, score_numbers
 from twinwl.models.targets import is_known

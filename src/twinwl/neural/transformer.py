@@ -13,7 +13,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 from torch import Tensor
 
-from twinwl.arguments import MAX_ITEMS, Float64, checked, integer, one_of
+from twinwl.arguments import MAX_ITEMS, checked, integer, one_of
+from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike

@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import Bool, Int32, Int64, Ints, checked, integer, one_of, pointer
+from twinwl.arguments import checked, integer, one_of, pointer
+from twinwl.arrays import Bool, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch

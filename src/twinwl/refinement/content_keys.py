@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Int32, Int64, UInt64
+from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, label_token

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Float64, Int32, Int64, Ints, pointer
+from twinwl.arguments import pointer
+from twinwl.arrays import Float64, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import balanced_ranges, run_ranges

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import MAX_ITEMS, Int32, Int64, UInt64, checked, integer
+from twinwl.arguments import MAX_ITEMS, checked, integer
+from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch

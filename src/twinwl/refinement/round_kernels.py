@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Int32, Int64, Ints, UInt64
+from twinwl.arrays import Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 
 # All arithmetic is on unsigned words, and so all constants are unsigned: numba turns the sum of an unsigned

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import Bool, Int32
+from twinwl.arrays import Bool, Int32
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.labels import Label
 from twinwl.refinement.colours import refine

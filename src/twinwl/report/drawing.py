@@ -21,7 +21,7 @@ import igraph
 import networkx as nx
 import numpy as np
 
-from twinwl.arguments import Float64, Int64
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import import_extra
 
 if TYPE_CHECKING:

@@ -1,0 +1,19 @@
+"""Types of arrays, by the kind of their elements."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bool: TypeAlias = NDArray[np.bool_]
+Int32: TypeAlias = NDArray[np.int32]
+Int64: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.signedinteger]
+"""Either width, whichever the values need."""
+UInt64: TypeAlias = NDArray[np.uint64]
+Float32: TypeAlias = NDArray[np.float32]
+Float64: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.floating]
+"""Of either precision."""
+Values: TypeAlias = NDArray[np.generic]
+"""Of any type: classes, labels, columns of a table."""
