@@ -1,5 +1,7 @@
 """``python -m reproduction PART``: run what is missing of the paper, and write the page of results."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import math

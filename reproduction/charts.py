@@ -5,6 +5,8 @@ The charts show protocols, cost of accuracy, pairs told apart, differences and g
 Figures 1, 2 and 4 of the paper, computed; figure 3 (the architecture of NTwin) is drawn by hand.
 """
 
+from __future__ import annotations
+
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

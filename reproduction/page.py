@@ -3,6 +3,8 @@
 The text is in the templates beside this module; a section without results is left out.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections import defaultdict

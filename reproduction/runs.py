@@ -3,6 +3,8 @@
 Whatever a store has is not run again.
 """
 
+from __future__ import annotations
+
 import math
 import time
 from collections import defaultdict

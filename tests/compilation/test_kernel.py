@@ -38,7 +38,7 @@ def site(tmp_path):
     """Return a folder with a small package called twinwl that has kernels in two files."""
     package = tmp_path / "twinwl"
     package.mkdir()
-    for name in ("compilation", "arguments", "errors"):
+    for name in ("compilation", "arguments", "arrays", "errors"):
         shutil.copy(Path(twinwl.__file__).parent / f"{name}.py", package)
     (package / "__init__.py").write_text("__version__ = '1'")
     (package / "caller.py").write_text(CALLER)

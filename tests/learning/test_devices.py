@@ -9,7 +9,7 @@ from scipy.sparse import random_array  # noqa: E402
 
 import twinwl as tw  # noqa: E402
 from twinwl.baselines import gnn, higher_order  # noqa: E402
-from twinwl.neural import encoder, rows, sparse, training  # noqa: E402
+from twinwl.neural import encoder, rows, sparse  # noqa: E402
 from twinwl.neural.quotient import build_quotient  # noqa: E402
 from twinwl.neural.sparse import (  # noqa: E402
     SparseAwareAdam,
@@ -112,7 +112,7 @@ def test_training_with_torch_alone_gives_the_same_network(model, monkeypatch):
 
 
 def test_the_best_device_is_taken_and_a_missing_one_is_refused(monkeypatch):
-    monkeypatch.setattr(training, "_found", lambda: {"cuda": False, "mps": True, "cpu": True})
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     assert device_of("auto").type == "mps"
     with pytest.raises(
         tw.TwinWLError, match="got 'cuda', which torch does not find here; there is mps and cpu"
@@ -122,7 +122,7 @@ def test_the_best_device_is_taken_and_a_missing_one_is_refused(monkeypatch):
 
 
 def test_a_missing_device_is_refused_before_training_and_not_at_prediction(monkeypatch, tmp_path):
-    monkeypatch.setattr(training, "_found", lambda: {"cuda": False, "mps": False, "cpu": True})
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(tw.TwinWLError, match="device='auto' takes the best"):
         tw.STwinClassifier(1, device="cuda").fit(GRAPHS, Y)
     model = tw.STwinClassifier(1, max_epochs=1).fit(GRAPHS, Y)

@@ -1,5 +1,7 @@
 """``twinwl corpus``: graphs beyond memory, as a folder of Parquet shards, and models of them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path

@@ -48,6 +48,8 @@ $ twinwl train tox21.csv -o tox21.twinwl --target all --method stwin-svc
 $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
