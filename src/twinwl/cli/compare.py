@@ -6,8 +6,7 @@ with [bold]--readout canonical[/].
 [bold]Graphs[/] are files of any known format (graph6, SMILES, edge lists, GraphML, JSON …), one graph of a
 file, counted from 0 ([cyan]MUTAG.zip#17[/]), or given directly ([cyan]smiles:CCO[/], [cyan]graph6:Bw[/]).
 
-[bold]Readouts[/], weakest first: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, canonical
-(exact); and rooted-fwl2, stronger than marked-wl-1.
+[bold]Readouts[/]: {readouts}. The last is exact; marked-wl goes up to 9.
 
 [bold]Exit code[/]: 0 not told apart, 1 different, 2 error.
 

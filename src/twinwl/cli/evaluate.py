@@ -5,7 +5,7 @@ wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Nam
 estimator that takes graphs by its import path, [cyan]package.module:Class[/].
 
 [bold]Readouts[/]: --readout lets stwin, stwin-joint and stwin-svc count nodes by colour and readout. They
-are size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, rooted-fwl2, canonical (exact).
+are {readouts} (exact).
 
 [bold]Protocols[/]: [cyan]fair[/] chooses configuration and epoch on a tenth of each training part and uses
 each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy; they are

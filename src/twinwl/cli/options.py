@@ -47,6 +47,7 @@ CHOICES = {
 def add(app: typer.Typer, command: Callable[..., None], name: str | None = None) -> None:
     """Make a function a subcommand."""
     epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
+    epilog = epilog.replace("{readouts}", ", ".join(READOUTS))
     app.command(name, help=(command.__doc__ or "").partition("\n")[0], epilog=epilog)(_expanded(command))
 
 

@@ -7,8 +7,7 @@ each class, or a labels.csv with the columns file and class).
 [bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine
 on their kernel, good for small data sets; [cyan]ntwin[/] a network on every rooted subgraph.
 
-[bold]Readouts[/] of --features joint: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9,
-rooted-fwl2, canonical (exact).
+[bold]Readouts[/] of --features joint: {readouts} (exact).
 
 [bold]The task[/]: --target names the column to predict. Text and two integers are classes (classification);
 numbers that are not all integers, be it only two such as 0.5 and 1.5, and integers that rarely repeat, are

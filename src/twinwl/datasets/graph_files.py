@@ -1,4 +1,4 @@
-"""Files of whole graphs: edge lists, DIMACS, GraphML, GML, JSON (node-link, as networkx and d3 write it), TU and EXP.
+"""Files of whole graphs: edge lists, DIMACS, GraphML, GML, JSON (node-link), TU and EXP.
 
 Labels are read only if they are named, in the library and on the command line, so that a file always gives
 the same graph; a warning lists the attributes that are not read.
@@ -212,8 +212,8 @@ def read_dimacs(path: Path, _: ReadOptions) -> GraphBatch:
         found = _DIMACS.fullmatch(content)
         if found is None or (found[1] is None) == (n_nodes < 0):
             raise GraphInputError(
-                f"{path}, line {line}: got {shown(content)}, expected one line 'p edge NODES EDGES', then lines "
-                "'e u v'; comments begin with 'c '"
+                f"{path}, line {line}: got {shown(content)}, expected one line 'p edge NODES EDGES', then "
+                "lines 'e u v'; comments begin with 'c '"
             )
         if found[1] is not None:
             n_nodes, n_edges = int(found[1]), int(found[2])
@@ -225,7 +225,8 @@ def read_dimacs(path: Path, _: ReadOptions) -> GraphBatch:
     # Files that list each edge from both ends count it once or twice.
     if n_nodes < 0 or len(edges) not in {n_edges, 2 * n_edges}:
         raise GraphInputError(
-            f"{path}: has {len(edges)} edges, but no line 'p edge NODES EDGES' with that number; is it cut off?"
+            f"{path}: has {len(edges)} edges, but no line 'p edge NODES EDGES' with that number; is it cut "
+            "off?"
         )
     once = {(min(edge), max(edge)) for edge in edges}
     return GraphBatch.from_edges([sorted(once)], num_nodes=[n_nodes])

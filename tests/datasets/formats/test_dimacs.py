@@ -33,7 +33,10 @@ def test_graph_is_the_one_that_was_written(tmp_path, both_ways):
         ("p edge 2 1\ne 1 3\n", "line 2: got 'e 1 3', expected nodes 1 to 2"),
         ("p edge 2 1\ne 0 1\n", "line 2: got 'e 0 1', expected nodes 1 to 2"),
         ("p edge 2 1\ne 1 x\n", "line 2: got 'e 1 x'"),
-        ("p edge 3 2\ne 1 2\n", "has 1 edges, but no line 'p edge NODES EDGES' with that number; is it cut off"),
+        (
+            "p edge 3 2\ne 1 2\n",
+            "has 1 edges, but no line 'p edge NODES EDGES' with that number; is it cut off",
+        ),
         ("p sp 2 1\na 1 2 3\n", "line 1: got 'p sp 2 1'"),
         ("c nothing\n", "has 0 edges, but no line"),
     ],
