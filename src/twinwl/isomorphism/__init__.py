@@ -57,11 +57,13 @@ def marked(n_marks: int) -> Readout:
     return Readout(f"marked-wl-{n_marks}", "inner_colours.marked_wl", meaning, n_marks=n_marks)
 
 
-# Weakest first. Several marks and pairs of nodes see different things: "marked-wl-2" and "marked-wl-3" do not
-# decide "rooted-fwl2", which therefore stands beside the ladder.
+# Weakest first. Two stand beside the ladder: 1-WL, even with the root marked, cannot count "triangles", and
+# "marked-wl-2" and "marked-wl-3" do not decide "rooted-fwl2".
 _TABLE = (
     Readout("size", "readouts.size", "number of nodes", is_cheap=True),
     Readout("edges", "readouts.edges", "numbers of nodes and of edges, of each edge label", is_cheap=True),
+    Readout("triangles", "readouts.triangles", "numbers of nodes and of triangles",
+            is_cheap=True, on_ladder=False),
     Readout("degrees", "readouts.degrees", "the multiset of labels and degrees", is_cheap=True),
     Readout("wl", "inner_colours.wl", "the stable colours of 1-WL inside it", is_cheap=True),
     Readout(
