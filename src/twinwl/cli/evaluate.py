@@ -20,8 +20,8 @@ contains train, valid and test, or a year; the latest tenth is then the test par
 --groups keeps rows with the same value together. All methods use the same folds.
 
 [bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common class),
-roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; for numbers: rmse, mae, r2, spearman.
-All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE after
+roc-auc, average-precision (PR-AUC), balanced-accuracy, f1-macro, mcc, brier; for numbers: rmse, mae, r2,
+spearman. All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE after
 them. With more than two classes, ranking metrics are computed one class against the rest. If all test
 graphs of a fold have the same class, its ROC-AUC is undefined and not included in the mean.
 

@@ -19,8 +19,8 @@ all of them; cells may be empty. All methods compute the features once; stwin-sv
 each target, networks share all but their last layer. Metrics are printed for each target, and their mean.
 
 [bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring: accuracy,
-balanced-accuracy, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If one class
-is rare, choose by roc-auc or average-precision.
+balanced-accuracy, f1-macro, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If
+one class is rare, choose by roc-auc or average-precision.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little
 optimistic; with --refit they are those of the network before it learnt from these graphs too. Of molecules,
