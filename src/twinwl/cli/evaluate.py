@@ -21,8 +21,8 @@ contains train, valid and test, or a year; the latest tenth is then the test par
 
 [bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common class),
 roc-auc, average-precision (PR-AUC), balanced-accuracy, f1-macro, mcc, brier; for numbers: rmse, mae, r2,
-spearman. All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE after
-them. With more than two classes, ranking metrics are computed one class against the rest. If all test
+spearman. All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE
+after them. With more than two classes, ranking metrics are computed one class against the rest. If all test
 graphs of a fold have the same class, its ROC-AUC is undefined and not included in the mean.
 
 [bold]The task[/] is classification or regression. It follows from the method or, if the method supports
