@@ -60,6 +60,8 @@ def labels(smiles, atoms):
         ("C1CC1[NH3+]", "ecfp", ["CH2 X4 ring", "CH2 X4 ring", "CH X4 ring", "NH3+ X4"]),
         ("[14CH4]", "ecfp", ["CH4 X4 mass+1"]),
         ("[12CH4]", "ecfp", ["CH4 X4"]),
+        ("CC(=O)O", "fcfp", ["other", "acidic", "acceptor", "donor"]),
+        ("Clc1ccncc1", "fcfp", ["halogen", *["aromatic"] * 3, "acceptor aromatic", *["aromatic"] * 2]),
     ],
 )
 def test_labels_are_written_as_in_brackets_of_smiles(smiles, atoms, expected):
@@ -119,10 +121,13 @@ def test_molecules_without_atoms_are_empty_graphs(atoms):
     assert batch.nodes_per_graph.tolist() == [0, 1, 0]
 
 
-def test_ecfp_parts_atoms_as_morgan_fingerprints_do():
+@pytest.mark.parametrize(
+    ("atoms", "invariants"), [("ecfp", "GetConnectivityInvariants"), ("fcfp", "GetFeatureInvariants")]
+)
+def test_atoms_are_parted_as_in_morgan_fingerprints(atoms, invariants):
     molecules = [Chem.MolFromSmiles(smiles) for smiles in MESSY]
-    ours = GraphBatch.from_rdkit(molecules, "ecfp").labels_of_nodes()
-    theirs = [value for molecule in molecules for value in descriptors.GetConnectivityInvariants(molecule)]
+    ours = GraphBatch.from_rdkit(molecules, atoms).labels_of_nodes()
+    theirs = [value for molecule in molecules for value in getattr(descriptors, invariants)(molecule)]
     assert len(set(ours)) == len(set(theirs)) == len(set(zip(ours, theirs, strict=True)))
 
 

@@ -63,6 +63,9 @@ _CONSTITUTION = tuple(
 )
 _ISOTOPE = (*_CONSTITUTION, methodcaller("GetIsotope"))
 
+# The bits of RDKit's feature invariants.
+_CLASSES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
+
 ATOM_LABELLINGS = {
     "skeleton": AtomLabelling("element and bond type", _CONSTITUTION[:1]),
     "constitution": AtomLabelling("also formal charge, hydrogens and radicals", _CONSTITUTION),
@@ -80,6 +83,17 @@ ATOM_LABELLINGS = {
         ),
         _invariant,
         on_ladder=False,
+    ),
+    "fcfp": AtomLabelling(
+        "apart from these, the functional classes of FCFP fingerprints: donor, acceptor, aromatic and so on",
+        _CONSTITUTION[:1],
+        lambda _, classes: (
+            " ".join(name for bit, name in enumerate(_CLASSES) if classes >> bit & 1) or "other"
+        ),
+        on_ladder=False,
+        read_molecule=lambda molecule: import_extra(
+            "rdkit.Chem.rdMolDescriptors", "chem"
+        ).GetFeatureInvariants(molecule),
     ),
 }
 LADDER = tuple(name for name, labelling in ATOM_LABELLINGS.items() if labelling.on_ladder)

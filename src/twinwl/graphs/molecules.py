@@ -239,7 +239,7 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
             # Twice as fast as GetAtoms, which is written in Python and checks the length at each step.
             each = list(map(molecule.GetAtomWithIdx, range(n_atoms)))
             try:
-                values = [map(read, each) for read in labelling.read]
+                values: list[Iterable[Any]] = [map(read, each) for read in labelling.read]
                 if labelling.read_molecule is not None:
                     values.append(labelling.read_molecule(molecule))
                 keys = list(zip(*values))
