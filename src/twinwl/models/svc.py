@@ -372,10 +372,10 @@ class STwinSVC(GraphClassifier, TwinSVM):
         Do not warn about continuous node features, which are not used.
     scoring : str, default="accuracy"
         What the inner choice goes by, as in scikit-learn: ``"accuracy"``, ``"balanced_accuracy"``,
-        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by decision values,
-        one class against the rest where there are more than two. If the best choice gives the same class to
-        all held-out graphs, which happens where one class is rare, an equally good one with a higher ROC-AUC
-        is taken instead.
+        ``"f1_macro"``, ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by
+        decision values, one class against the rest where there are more than two. If the best choice gives
+        the same class to all held-out graphs, which happens where one class is rare, an equally good one with
+        a higher ROC-AUC is taken instead.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
         random, and learns a linear model with a squared loss on the Nyström features that they give. Its

@@ -249,11 +249,10 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
-        For ``"joint"``: what is read out of each node's rooted subgraph, ``"size"``, ``"edges"``,
-        ``"degrees"``, ``"wl"``, ``"rooted-wl"``, ``"marked-wl-1"`` to ``"marked-wl-9"``, ``"rooted-fwl2"`` or
-        ``"canonical"``, as for `twinwl.compare`; or a function of a `RootedSubgraph` that returns a number, a
-        string or a tuple of these. It sees the labels that colours are made of: edge labels only with
-        ``edge_labels=True``, and node labels only with ``initial="label"``.
+        For ``"joint"``: what is read out of each node's rooted subgraph, by a name from
+        `twinwl.isomorphism.READOUTS`, as for `twinwl.compare`; or a function of a `RootedSubgraph` that
+        returns a number, a string or a tuple of these. It sees the labels that colours are made of: edge
+        labels only with ``edge_labels=True``, and node labels only with ``initial="label"``.
 
     Attributes
     ----------

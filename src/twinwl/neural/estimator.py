@@ -584,9 +584,9 @@ class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
     scoring : str or None
-        What the epoch is chosen by: ``"accuracy"``, ``"balanced_accuracy"``, ``"matthews_corrcoef"``,
-        ``"roc_auc"`` or ``"average_precision"``, of several tasks its mean, ties by the loss. None: accuracy;
-        of several tasks, the loss alone.
+        What the epoch is chosen by: ``"accuracy"``, ``"balanced_accuracy"``, ``"f1_macro"``,
+        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``, of several tasks its mean, ties by
+        the loss. None: accuracy; of several tasks, the loss alone.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
         As for `twinwl.neural.estimator.NeuralGraphEstimator`.
 
