@@ -13,8 +13,8 @@ from twinwl.models.base import GraphEstimator, one_seed, seeds
 
 
 class Renamed(GraphEstimator):
-    _constraints = {"verbose": (integer(0),)}  # noqa: RUF012
-    _renamed = {"progress": "verbose"}  # noqa: RUF012
+    _constraints = {"verbose": (integer(0),)}
+    _renamed = {"progress": "verbose"}
 
     def __init__(self, verbose=0):
         self.verbose = verbose

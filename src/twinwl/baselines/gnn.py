@@ -24,9 +24,9 @@ from twinwl.arguments import DEPTH, MEMORY, WIDTH, check_fits, integer, number, 
 from twinwl.arrays import Float32, Int32, Int64, Ints
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.base import Constraints, RandomState
+from twinwl.models.base import RandomState, with_parameters
 from twinwl.neural.encoder import PooledSumNorm
-from twinwl.neural.estimator import NeuralGraphClassifier, with_parameters
+from twinwl.neural.estimator import NeuralGraphClassifier
 from twinwl.neural.inputs import NodeInputs
 from twinwl.neural.rows import (
     BatchLevels,
@@ -316,7 +316,7 @@ class GNNClassifier(NeuralGraphClassifier):
         Labels and scales of the training graphs.
     """
 
-    _constraints: ClassVar[Constraints] = {"layers": (DEPTH,), "hidden": (WIDTH,)}
+    _constraints = {"layers": (DEPTH,), "hidden": (WIDTH,)}
     _network: ClassVar[Any]
 
     _: KW_ONLY
@@ -571,7 +571,7 @@ class SAGPoolClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "ratio": (number(0, 1, above=True, below=True),),
         "readout": (one_of("sum", "mean"),),
     }
@@ -659,7 +659,7 @@ class SortPoolClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`; the sorting layer is an additional one.
     """
 
-    _constraints: ClassVar[Constraints] = {"share_larger": (number(0, 1, above=True, below=True),)}
+    _constraints = {"share_larger": (number(0, 1, above=True, below=True),)}
     _network = SortPoolNetwork
 
     share_larger: float = 0.6
@@ -784,7 +784,7 @@ class DiffPoolClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`; ``layers`` is the number before the pooling.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "cluster_ratio": (number(0, 1, above=True),),
         "max_memory": MEMORY,
     }
@@ -892,7 +892,7 @@ class GCNRNIClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "ratio": (number(0, 1, above=True),),
         "draws": (integer(1, 10_000),),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from functools import partial
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -39,8 +39,7 @@ from twinwl.baselines.gnn import (
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.inner_colours import hear_pairs
-from twinwl.models.base import Constraints
-from twinwl.neural.estimator import with_parameters
+from twinwl.models.base import with_parameters
 from twinwl.neural.quotient import check_memory
 from twinwl.neural.readouts import PairBlock
 from twinwl.neural.rows import BatchLevels, aggregate, as_tensor, distinct_rows, gather, pool
@@ -124,7 +123,7 @@ class NestedGINClassifier(GNNClassifier):
     (['one', 'two'], (2, 2))
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "height": (DEPTH,),
         "distance_features": (FLAG,),
         "max_memory": MEMORY,
@@ -221,7 +220,7 @@ class KHopGNNClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`.
     """
 
-    _constraints: ClassVar[Constraints] = {"hops": (DEPTH,), "max_memory": MEMORY}
+    _constraints = {"hops": (DEPTH,), "max_memory": MEMORY}
     _network = KHopNetwork
 
     hops: int = 3
@@ -312,7 +311,7 @@ class IDGNNClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "form": (one_of("full", "fast"),),
         "longest_walk": (integer(2, 1_000),),  # there is no closed walk of one step
         "max_memory": MEMORY,
@@ -571,7 +570,7 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
     (['one', 'two'], (2, 2))
     """
 
-    _constraints: ClassVar[Constraints] = {"connected": (FLAG,), "max_memory": MEMORY}
+    _constraints = {"connected": (FLAG,), "max_memory": MEMORY}
     _network = OneTwoThreeNetwork
 
     connected: bool = True
@@ -853,7 +852,7 @@ class PPGNClassifier(GNNClassifier):
     ``learning_rate=3e-4``, as the method ``"ppgn"`` of `twinwl.evaluate` does.
     """
 
-    _constraints: ClassVar[Constraints] = {"max_memory": MEMORY}
+    _constraints = {"max_memory": MEMORY}
     _network = PPGNNetwork
 
     max_memory: int | None = None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,22 +29,15 @@ from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import (
-    Constraints,
     GraphClassifier,
     GraphRegressor,
     RandomState,
     TaskEstimator,
-    keeps_parameters,
     old_names,
     one_seed,
+    with_parameters,
 )
-from twinwl.models.calibration import (
-    Calibration,
-    ClassHead,
-    NumberHead,
-    predicted_codes,
-    scaffolds_of,
-)
+from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
 from twinwl.models.features import (
     FEATURE_PARAMETERS,
@@ -86,6 +79,7 @@ def _of_svms(name: str, doc: str) -> Any:  # noqa: ANN401
     return property(value, doc=doc)
 
 
+@with_parameters
 class TwinSVM(FeatureEstimator, TaskEstimator):
     """Base of the support vector machines on a twin kernel: the choice of rounds and C, and prediction.
 
@@ -103,7 +97,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         Which training graphs these are.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         **FEATURE_PARAMETERS,
         "n_iter": (one_or_more(ROUNDS),),
         "C": (PENALTIES,),
@@ -118,32 +112,29 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         "verbose": (FLAG, integer(0), None),
     }
     _fitted_attribute = "heads_"
-    _kept: ClassVar[Mapping[str, Any]] = {
+    _kept = {
         "space": FeatureSpace,
         "matrix": sparse.csr_matrix,
         "rows": Int64,
         "svms": list[SelectedSVM],
     }
     _for_large_sets: ClassVar[str]
+    epsilon = 0.0
 
-    C: float | Sequence[float]
-    base: str
-    normalize: bool
-    epsilon: float = 0.0
-    inner_folds: int
-    n_jobs: int | None
-    random_state: RandomState
-    scoring: str
-    kernel_approximation: str | None
-    n_components: int
-    tol: float
-    verbose: bool | int | None
-
-    svms_: list[SelectedSVM]
-    space_: FeatureSpace
-    matrix_: sparse.csr_matrix
-    rows_: Int64
-    _similarities: list[Similarity]
+    n_iter: int | Sequence[int] = (0, 1, 2, 3, 4, 5)
+    C: float | Sequence[float] = (1, 3, 10)
+    features: str = "joint"
+    base: str = "minmax"
+    normalize: bool = True
+    edge_labels: bool | None = None
+    initial: str = "label"
+    _: KW_ONLY
+    scoring: str = "accuracy"
+    kernel_approximation: str | None = None
+    n_components: int = 1000
+    readout: ReadoutChoice = "size"
+    tol: float = 1e-3
+    verbose: bool | int | None = None
 
     n_iter_ = _of_svms("n_iter", "The number of rounds chosen.")
     C_ = _of_svms("C", "The penalty chosen.")
@@ -337,6 +328,7 @@ def _contributions(
 
 
 @savable
+@with_parameters
 class STwinSVC(GraphClassifier, TwinSVM):
     """Classify graphs with a support vector machine on a twin kernel.
 
@@ -425,39 +417,22 @@ class STwinSVC(GraphClassifier, TwinSVM):
     array(['path', 'cycle'], dtype='<U5')
     """
 
-    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
+    _constraints = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
     _for_large_sets = "STwinClassifier"
 
     held_out_decisions_ = _of_svms(
         "held_out", "Decision values of all training graphs, by SVMs that did not learn from them."
     )
 
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | Sequence[int] = (0, 1, 2, 3, 4, 5),
-        C: float | Sequence[float] = (1, 3, 10),
-        features: str = "joint",
-        base: str = "minmax",
-        normalize: bool = True,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        inner_folds: int = 5,
-        class_weight: str | Mapping[object, float] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        ignore_features: bool = False,
-        *,
-        scoring: str = "accuracy",
-        kernel_approximation: str | None = None,
-        n_components: int = 1000,
-        readout: ReadoutChoice = "size",
-        tol: float = 1e-3,
-        verbose: bool | int | None = None,
-    ) -> None: ...
+    inner_folds: int = 5
+    class_weight: object = None
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    ignore_features: bool = False
 
 
 @savable
+@with_parameters
 class STwinSVR(GraphRegressor, TwinSVM):
     """Predict a number for each graph with support vector regression on a twin kernel.
 
@@ -530,7 +505,7 @@ class STwinSVR(GraphRegressor, TwinSVM):
     array([2., 3.])
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "epsilon": (number(0, 1e6),),
         "scoring": (one_of(*NUMBER_SCORINGS),),
     }
@@ -540,26 +515,13 @@ class STwinSVR(GraphRegressor, TwinSVM):
         "held_out", "Numbers of all training graphs, by SVMs that did not learn from them."
     )
 
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | Sequence[int] = (1, 2, 3, 4),
-        C: float | Sequence[float] = (0.3, 1, 3, 10, 30),
-        features: str = "size",
-        base: str = "minmax",
-        normalize: bool = True,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        epsilon: float = 0.01,
-        inner_folds: int = 5,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        ignore_features: bool = False,
-        *,
-        scoring: str = "r2",
-        kernel_approximation: str | None = None,
-        n_components: int = 1000,
-        readout: ReadoutChoice = "size",
-        tol: float = 1e-3,
-        verbose: bool | int | None = None,
-    ) -> None: ...
+    n_iter: int | Sequence[int] = (1, 2, 3, 4)
+    C: float | Sequence[float] = (0.3, 1, 3, 10, 30)
+    features: str = "size"
+    epsilon: float = 0.01
+    inner_folds: int = 5
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    ignore_features: bool = False
+    _: KW_ONLY
+    scoring: str = "r2"

@@ -12,10 +12,10 @@ columns is complete: every frequent colour consists of frequent colours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from twinwl.files.model_files import load, savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, keeps_parameters, warn_unseen_labels
+from twinwl.models.base import warn_unseen_labels, with_parameters
 from twinwl.models.explanation import RootedTree
 from twinwl.models.features import (
     COLUMN_PARAMETERS,
@@ -226,6 +226,7 @@ def _in_order(counts: ColumnCounts) -> ColumnCounts:
 
 
 @savable
+@with_parameters
 class STwinVectorizer(TransformerMixin, FeatureEstimator):
     """Turn graphs into sparse STwin features.
 
@@ -291,33 +292,24 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
       2: • – 0, 1
     """
 
-    _constraints: ClassVar[Constraints] = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
+    _constraints = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
 
     _fitted_attribute = "space_"
-    _kept: ClassVar[Mapping[str, Any]] = {
+    _kept = {
         "space": FeatureSpace,
         "columns": Int64 | None,
         "n_graphs_with_column": Int64 | None,
     }
 
-    space_: FeatureSpace
-    columns_: Int64 | None
-    n_features_out_: int
-    n_graphs_with_column_: Int64 | None
-
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | None = 3,
-        features: str = "size",
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        min_df: int | float = 1,
-        max_features: int | None = None,
-        ignore_features: bool = False,
-        *,
-        readout: ReadoutChoice = "size",
-    ) -> None: ...
+    n_iter: int | None = 3
+    features: str = "size"
+    edge_labels: bool | None = None
+    initial: str = "label"
+    min_df: int | float = 1
+    max_features: int | None = None
+    ignore_features: bool = False
+    _: KW_ONLY
+    readout: ReadoutChoice = "size"
 
     @classmethod
     def from_vocabulary(

@@ -6,8 +6,8 @@ import copy
 import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -18,14 +18,15 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, GraphClassifier, GraphRegressor, TaskEstimator, old_names, seeds
-from twinwl.models.calibration import (
-    ClassHead,
-    NumberHead,
-    hold_out,
-    hold_out_scaffolds,
-    scaffolds_of,
+from twinwl.models.base import (
+    GraphClassifier,
+    GraphEstimator,
+    GraphRegressor,
+    TaskEstimator,
+    seeds,
+    with_parameters,
 )
+from twinwl.models.calibration import ClassHead, NumberHead, hold_out, hold_out_scaffolds, scaffolds_of
 from twinwl.models.explanation import Decision
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
@@ -49,21 +50,6 @@ from twinwl.terminal import ProgressBar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-Kind = TypeVar("Kind", bound=type[TaskEstimator])
-
-
-@dataclass_transform()
-def with_parameters(kind: Kind) -> Kind:
-    """Make the ``__init__`` of an estimator from its parameters: annotated attributes with a default.
-
-    As fields of a dataclass, parameters are inherited one by one, so no signature is repeated. Those after
-    ``_: KW_ONLY`` are keywords. Fitted attributes are annotated in methods: here they would be parameters.
-    """
-    dataclass(eq=False, repr=False)(kind)
-    kind.__init__ = old_names(kind._removed, **kind._renamed)(kind.__init__)  # type: ignore[method-assign]
-    return kind
 
 
 def weights_to_state(module: torch.nn.Module) -> dict[str, Values]:
@@ -144,7 +130,50 @@ def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.
 
 
 @with_parameters
-class NeuralGraphEstimator(TaskEstimator):
+class TrainingParameters(GraphEstimator):
+    """The parameters of all estimators that train a network; see `NeuralGraphEstimator`."""
+
+    _constraints = {
+        "dropout": (number(0, 1, below=True),),
+        "max_epochs": (integer(1, 1_000_000),),
+        "batch_size": (integer(1, MAX_ITEMS),),
+        "learning_rate": (number(0, 10, above=True),),
+        "weight_decay": (number(0, 100),),
+        "patience": (integer(1, 1_000_000),),
+        "validation_fraction": (number(0, 1, above=True, below=True), None),
+        "refit": (FLAG,),
+        "average_epochs": (integer(1, 1_000),),
+        "warm_start": (FLAG,),
+        "callbacks": CALLBACKS,
+        "device": (one_of(*DEVICES),),
+        "random_state": RANDOM_STATE,
+        "verbose": (FLAG, integer(0), None),
+    }
+
+    _removed = {
+        "hold_outs": "leave it out (one hold-out chooses the epoch), or pass validation_data",
+        "precision": "leave it out: training is in single precision",
+    }
+    _not_saved = ("callbacks",)
+
+    _: KW_ONLY
+    dropout: float = 0.5
+    max_epochs: int = 100
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    patience: int = 15
+    validation_fraction: float | None = 0.1
+    verbose: bool | int | None = None
+    device: str = "auto"
+    refit: bool = False
+    average_epochs: int = 1
+    warm_start: bool = False
+    callbacks: Callbacks = None
+
+
+@with_parameters
+class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     """Base of the neural estimators; a subclass defines how graphs become examples, and the network.
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the training part;
@@ -196,45 +225,10 @@ class NeuralGraphEstimator(TaskEstimator):
         Number of epochs that the final network was trained for; not saved.
     """
 
-    _constraints: ClassVar[Constraints] = {
-        "dropout": (number(0, 1, below=True),),
-        "max_epochs": (integer(1, 1_000_000),),
-        "batch_size": (integer(1, MAX_ITEMS),),
-        "learning_rate": (number(0, 10, above=True),),
-        "weight_decay": (number(0, 100),),
-        "patience": (integer(1, 1_000_000),),
-        "validation_fraction": (number(0, 1, above=True, below=True), None),
-        "refit": (FLAG,),
-        "average_epochs": (integer(1, 1_000),),
-        "warm_start": (FLAG,),
-        "callbacks": CALLBACKS,
-        "device": (one_of(*DEVICES),),
-        "random_state": RANDOM_STATE,
-        "verbose": (FLAG, integer(0), None),
-    }
-
-    _renamed: ClassVar[Mapping[str, str]] = {"progress": "verbose"}
-    _removed: ClassVar[Mapping[str, str]] = {
-        "hold_outs": "leave it out (one hold-out chooses the epoch), or pass validation_data",
-        "precision": "leave it out: training is in single precision",
-    }
-    _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
+    _renamed = {"progress": "verbose"}
 
     _: KW_ONLY
-    dropout: float = 0.5
-    max_epochs: int = 100
-    batch_size: int = 32
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.0
-    patience: int = 15
-    validation_fraction: float | None = 0.1
-    verbose: bool | int | None = None
-    device: str = "auto"
     scoring: str | None = None
-    refit: bool = False
-    average_epochs: int = 1
-    warm_start: bool = False
-    callbacks: Callbacks = None
 
     _fitted_attribute = "history_"
     _learns_tasks = False
@@ -596,7 +590,7 @@ class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
         The classes, sorted.
     """
 
-    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS), None)}
+    _constraints = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS), None)}
 
     _: KW_ONLY
     class_weight: object = None
@@ -620,7 +614,7 @@ class NeuralGraphRegressor(GraphRegressor, NeuralGraphEstimator):
         Mean and standard deviation of the training targets.
     """
 
-    _constraints: ClassVar[Constraints] = {"scoring": (one_of(*NUMBER_SCORINGS), None)}
+    _constraints = {"scoring": (one_of(*NUMBER_SCORINGS), None)}
 
     @property
     def mean_(self) -> float | list[float]:

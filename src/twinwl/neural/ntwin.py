@@ -7,7 +7,7 @@ roots, and explain: gradient times state, mapped from colours back to nodes.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import torch
@@ -35,7 +35,7 @@ from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, RandomState, old_names, seeds
+from twinwl.models.base import RandomState, old_names, seeds, with_parameters
 from twinwl.models.explanation import ColumnShare, Explanation, explanation_of, plain
 from twinwl.neural.encoder import (
     GraphData,
@@ -49,7 +49,7 @@ from twinwl.neural.estimator import (
     NeuralGraphClassifier,
     NeuralGraphEstimator,
     NeuralGraphRegressor,
-    with_parameters,
+    TrainingParameters,
 )
 from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples
 from twinwl.neural.quotient import (
@@ -93,19 +93,10 @@ class SampledPrediction(NamedTuple):
 
 
 @with_parameters
-class NTwinNetworkEstimator(NeuralGraphEstimator):
-    """Base of `NTwinClassifier` and `NTwinRegressor`: parameters, inputs, network, explanation, state.
+class NTwinParameters(TrainingParameters):
+    """The parameters of all estimators with a network of NTwin-GNN; see `NTwinClassifier`."""
 
-    Attributes
-    ----------
-    module_ : NTwinNetwork
-    inputs_ : FittedInputs
-        Labels, scales and histograms of the training graphs.
-    hops_ : tuple of int
-        Radius of each layer: ``hops``, or less where memory would not do.
-    """
-
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "layers": (DEPTH,),
         "hops": HOPS,
         "hidden": (WIDTH,),
@@ -121,10 +112,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         "max_memory": MEMORY,
     }
 
-    _renamed: ClassVar[Mapping[str, str]] = {"normalise": "normalize"}
-
-    _learns_tasks = True
-    _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)  # may be code of the user
+    _named_parameters = ("readout",)  # may be code of the user
 
     layers: int = 3
     hops: Hops = "growing"
@@ -141,6 +129,24 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     unknown: str = "zero"
     roots: float | None = None
     max_memory: int | None = None
+
+
+@with_parameters
+class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
+    """Base of `NTwinClassifier` and `NTwinRegressor`: parameters, inputs, network, explanation, state.
+
+    Attributes
+    ----------
+    module_ : NTwinNetwork
+    inputs_ : FittedInputs
+        Labels, scales and histograms of the training graphs.
+    hops_ : tuple of int
+        Radius of each layer: ``hops``, or less where memory would not do.
+    """
+
+    _renamed = {"normalise": "normalize"}
+
+    _learns_tasks = True
 
     def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
         batch = super()._new_graphs(X, what)

@@ -25,7 +25,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import torch
@@ -39,7 +39,7 @@ from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, RandomState, seeds
+from twinwl.models.base import RandomState, seeds, with_parameters
 from twinwl.models.explanation import Explanation, explanation_of, node_shares
 from twinwl.models.features import (
     COLUMN_PARAMETERS,
@@ -56,7 +56,6 @@ from twinwl.neural.estimator import (
     NeuralGraphEstimator,
     NeuralGraphRegressor,
     split_rows,
-    with_parameters,
 )
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
 from twinwl.neural.training import Held, predict_logits
@@ -244,7 +243,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         How features are scaled.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         **FEATURE_PARAMETERS,
         **COLUMN_PARAMETERS,
         "scaling": (one_of("twin", "none"),),
