@@ -19,34 +19,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import (
-    FLAG,
-    FRACTION,
-    MAX_ITEMS,
-    ROUNDS,
-    Constraint,
-    checked,
-    integer,
-    one_of,
-    pointer,
-    ranges,
-)
+from twinwl import arguments
+from twinwl.arguments import FLAG, ROUNDS, Constraint, checked, one_of, pointer
 from twinwl.arrays import Int32, Int64, Ints, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.labels import Label
 from twinwl.isomorphism import READOUTS, Readout
-from twinwl.isomorphism.readouts import (
-    ReadoutChoice,
-    RoundReader,
-    joint_keys,
-    only_sizes,
-    resolve,
-    value_keys,
-)
+from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, joint_keys, only_sizes, resolve
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
-from twinwl.models.base import Constraints, GraphEstimator, warn_unseen_labels
+from twinwl.models.base import GraphEstimator, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
 from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, refine
 from twinwl.refinement.content_keys import hexadecimal
@@ -232,7 +215,7 @@ class Examples:
         roots = graphs.graph_ptr[:-1] + self.root[columns]
         sizes = graphs.nodes_per_graph.astype(np.int32)
         block = RootedBlock(Neighbourhoods(graphs), roots, LARGEST_EXAMPLE, sizes)
-        return joint_keys([value_keys(readout.on_block(block), graphs) for readout in readouts])
+        return joint_keys([readout.on_block(block) for readout in readouts], graphs)
 
     def of_columns(self, columns: Int64 | slice) -> Examples:
         """Return the examples of some columns."""
@@ -248,12 +231,6 @@ def _distinct(keys: UInt64) -> tuple[UInt64, Int64]:
     place = np.empty(len(keys), np.int64)
     place[order] = np.cumsum(new) - 1
     return ordered[new], place
-
-
-COLUMN_PARAMETERS: Constraints = {
-    "min_df": (integer(1, MAX_ITEMS), FRACTION),
-    "max_features": (integer(1, MAX_ITEMS), None),
-}
 
 
 def choose_columns(
@@ -311,18 +288,18 @@ KINDS = ("count", "size", "joint")
 # value is a digit of 31 bits, so the packed key *is* the pair, whatever values come later.
 STRIDE = (1 << 31) - 2
 
-FEATURE_PARAMETERS: Constraints = {
-    "n_iter": (ROUNDS, None),
-    "features": (one_of(*KINDS),),
-    "edge_labels": (FLAG, None),
-    "initial": (one_of(*INITIALS),),
-    "ignore_features": (FLAG,),
-    "readout": (one_of("size"), READOUT),
-}
-
 
 class FeatureEstimator(GraphEstimator):
     """Base of estimators with the parameters of STwin features."""
+
+    _constraints = {
+        "n_iter": (ROUNDS, None),
+        "features": (one_of(*KINDS),),
+        "edge_labels": (FLAG, None),
+        "initial": (one_of(*INITIALS),),
+        "ignore_features": (FLAG,),
+        "readout": (one_of("size"), READOUT),
+    }
 
     n_iter: Any
     features: str
@@ -569,7 +546,7 @@ def encode_in_full(
     grown = stwin_features(batch, space=space, extend=True)
     widths, grown_widths = np.array(space.columns_per_round), grown.space.columns_per_round
     # What is new in a round stands behind what was known.
-    matrix = keep_columns(grown.matrix, ranges(pointer(grown_widths)[:-1], widths))
+    matrix = keep_columns(grown.matrix, arguments.ranges(pointer(grown_widths)[:-1], widths))
     if warn:
         warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
     column = grown.column_of_node

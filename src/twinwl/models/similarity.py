@@ -35,7 +35,6 @@ from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import with_parameters
 from twinwl.models.features import (
-    FEATURE_PARAMETERS,
     Encoding,
     FeatureEstimator,
     FeatureSpace,
@@ -422,7 +421,6 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
     """
 
     _constraints = {
-        **FEATURE_PARAMETERS,
         "base": (one_of(*BASES),),
         "normalize": (FLAG,),
     }

@@ -9,57 +9,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import (
-    CLASS_WEIGHT,
-    FLAG,
-    JOBS,
-    MAX_ITEMS,
-    RANDOM_STATE,
-    ROUNDS,
-    check_fits,
-    checked,
-    integer,
-    number,
-    one_of,
-    one_or_more,
-)
+from twinwl import arguments
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, number, one_of, one_or_more
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import (
-    GraphClassifier,
-    GraphRegressor,
-    RandomState,
-    TaskEstimator,
-    old_names,
-    one_seed,
-    with_parameters,
-)
+from twinwl.models import base as estimators
+from twinwl.models import svm as machines
+from twinwl.models.base import RandomState, old_names, one_seed, with_parameters
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
-from twinwl.models.features import (
-    FEATURE_PARAMETERS,
-    FeatureEstimator,
-    FeatureSpace,
-    encode_in_full,
-    stwin_features,
-    widen,
-)
+from twinwl.models.features import FeatureEstimator, FeatureSpace, encode_in_full, stwin_features, widen
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
 from twinwl.models.similarity import BASES, Similarity, divisors_of, own_sums, similarities_by_rounds
-from twinwl.models.svm import (
-    INNER_FOLDS,
-    PENALTIES,
-    Choice,
-    LandmarkSVM,
-    SelectedSVM,
-    inner_folds,
-    kernel_svm,
-    scaffold_folds,
-    select_svms,
-)
+from twinwl.models.svm import Choice, SelectedSVM, inner_folds, scaffold_folds
 from twinwl.models.targets import TargetColumn, name_task
 from twinwl.terminal import ProgressBar
 
@@ -80,7 +45,7 @@ def _of_svms(name: str, doc: str) -> Any:  # noqa: ANN401
 
 
 @with_parameters
-class TwinSVM(FeatureEstimator, TaskEstimator):
+class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
     """Base of the support vector machines on a twin kernel: the choice of rounds and C, and prediction.
 
     Several tasks share the features and the kernel matrices. Each has an SVM of its own, which is the one
@@ -98,16 +63,15 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
     """
 
     _constraints = {
-        **FEATURE_PARAMETERS,
         "n_iter": (one_or_more(ROUNDS),),
-        "C": (PENALTIES,),
+        "C": (machines.PENALTIES,),
         "base": (one_of(*BASES),),
         "normalize": (FLAG,),
-        "inner_folds": (INNER_FOLDS,),
-        "n_jobs": (JOBS, None),
-        "random_state": RANDOM_STATE,
+        "inner_folds": (machines.INNER_FOLDS,),
+        "n_jobs": (arguments.JOBS, None),
+        "random_state": arguments.RANDOM_STATE,
         "kernel_approximation": (one_of("nystroem"), None),
-        "n_components": (integer(1, MAX_ITEMS),),
+        "n_components": (integer(1, arguments.MAX_ITEMS),),
         "tol": (number(1e-12, 1),),
         "verbose": (FLAG, integer(0), None),
     }
@@ -174,7 +138,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
         approximation = None
         if self.kernel_approximation is not None:
-            approximation = LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
+            approximation = machines.LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
         columns = [targets.column(place) for place in range(len(targets.heads))]
         choices = []
         for place, column in enumerate(columns):
@@ -183,7 +147,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
             choices.append(
                 Choice(
                     replace(column, rows=np.searchsorted(targets.rows, column.rows)),
-                    approximation or kernel_svm(column, self.tol, self.epsilon),
+                    approximation or machines.kernel_svm(column, self.tol, self.epsilon),
                     folds,
                     self.scoring,
                     break_ties=not column.numbers,
@@ -200,7 +164,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
                 normalize=self.normalize,
                 landmarks=None if approximation is None else approximation.landmarks,
             )
-            found = select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
+            found = machines.select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
         heads, svms = zip(*map(_finished, columns, found))
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
         self._keep(encoding.space, encoding.matrix[rows], rows, list(svms), targets.names, list(heads))
@@ -243,7 +207,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
             n_landmarks = min(n_graphs, self.n_components)
             needed = _MATRICES_OF_LANDMARKS * n_landmarks * n_graphs
             what, remedy = f"with {n_landmarks:,} landmarks,", "use a smaller n_components"
-        check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
+        arguments.check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
 
     def _decisions(self, X: GraphsLike) -> list[Float64]:
         self._check_fitted()
@@ -329,7 +293,7 @@ def _contributions(
 
 @savable
 @with_parameters
-class STwinSVC(GraphClassifier, TwinSVM):
+class STwinSVC(estimators.GraphClassifier, TwinSVM):
     """Classify graphs with a support vector machine on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs; the strong default
@@ -417,7 +381,7 @@ class STwinSVC(GraphClassifier, TwinSVM):
     array(['path', 'cycle'], dtype='<U5')
     """
 
-    _constraints = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
+    _constraints = {"class_weight": arguments.CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
     _for_large_sets = "STwinClassifier"
 
     held_out_decisions_ = _of_svms(
@@ -433,7 +397,7 @@ class STwinSVC(GraphClassifier, TwinSVM):
 
 @savable
 @with_parameters
-class STwinSVR(GraphRegressor, TwinSVM):
+class STwinSVR(estimators.GraphRegressor, TwinSVM):
     """Predict a number for each graph with support vector regression on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs. Targets are

@@ -18,31 +18,14 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import (
-    GraphClassifier,
-    GraphEstimator,
-    GraphRegressor,
-    TaskEstimator,
-    seeds,
-    with_parameters,
-)
+from twinwl.models import base
+from twinwl.models.base import GraphEstimator, TaskEstimator, seeds, with_parameters
 from twinwl.models.calibration import ClassHead, NumberHead, hold_out, hold_out_scaffolds, scaffolds_of
 from twinwl.models.explanation import Decision
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
-from twinwl.neural.training import (
-    CALLBACKS,
-    DEVICES,
-    Callbacks,
-    Examples,
-    Held,
-    History,
-    call_back,
-    device_of,
-    predict_logits,
-    seeded,
-    train,
-)
+from twinwl.neural import training
+from twinwl.neural.training import Examples, Held, History
 from twinwl.terminal import ProgressBar
 
 # The model of one task, or of an earlier fit, is of the same class.
@@ -144,8 +127,8 @@ class TrainingParameters(GraphEstimator):
         "refit": (FLAG,),
         "average_epochs": (integer(1, 1_000),),
         "warm_start": (FLAG,),
-        "callbacks": CALLBACKS,
-        "device": (one_of(*DEVICES),),
+        "callbacks": training.CALLBACKS,
+        "device": (one_of(*training.DEVICES),),
         "random_state": RANDOM_STATE,
         "verbose": (FLAG, integer(0), None),
     }
@@ -169,7 +152,7 @@ class TrainingParameters(GraphEstimator):
     refit: bool = False
     average_epochs: int = 1
     warm_start: bool = False
-    callbacks: Callbacks = None
+    callbacks: training.Callbacks = None
 
 
 @with_parameters
@@ -287,7 +270,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             start = network_of(self, targets)
         self._begin(targets)
         batch = targets.counted(batch)
-        device_of(self.device)  # refuse one that is not there before the work of encoding
+        training.device_of(self.device)  # refuse one that is not there before the work of encoding
         split_seed, *other_seeds = seeds(self.random_state, 3)
         kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, batch)
         # Encoders are fitted on the kept part only: held-out graphs are encoded as new graphs will be.
@@ -342,7 +325,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         self._fitted_with = self.get_params(deep=False)
         self.held_out_outputs_ = None
         if validation is not None:
-            self.held_out_outputs_ = predict_logits(self.module_, validation.examples)
+            self.held_out_outputs_ = training.predict_logits(self.module_, validation.examples)
             answers = validation.targets.reshape(-1, len(self.heads_))
             decisions = self._task_decisions(self.held_out_outputs_)
             for place, head in enumerate(self.heads_):
@@ -364,7 +347,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             single = self.tasks_ is None and isinstance(head, ClassHead)
             positive = positive_class(head.classes) if single else 1
             validation = validation._replace(scoring=self.scoring, positive=positive)
-        with seeded(module_seed):
+        with training.seeded(module_seed):
             module = self._build_module(self._n_outputs) if start is None else copy.deepcopy(start)
         with ProgressBar(
             type(self).__name__, max_epochs, show=None if self.verbose is None else bool(self.verbose)
@@ -373,9 +356,9 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             def after_epoch(history: History) -> bool:
                 bar.advance()
                 bar.note(*history.figures())
-                return call_back(self.callbacks, history)
+                return training.call_back(self.callbacks, history)
 
-            history = train(
+            history = training.train(
                 module,
                 rows.examples,
                 rows.targets,
@@ -498,13 +481,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         self._check_fitted()
         examples = self._examples(self._new_graphs(X, "predict"))
         with self._network_on_device() as network:
-            return predict_logits(network, examples)
+            return training.predict_logits(network, examples)
 
     @contextmanager
     def _network_on_device(self) -> Iterator[Any]:
         """Put the network on ``device`` in the block; files and explanations need it on the processor."""
         try:
-            yield self.module_.to(device_of(self.device, or_else="cpu"))
+            yield self.module_.to(training.device_of(self.device, or_else="cpu"))
         finally:
             self.module_.cpu()
 
@@ -570,7 +553,7 @@ def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | F
 
 
 @with_parameters
-class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
+class NeuralGraphClassifier(base.GraphClassifier, NeuralGraphEstimator):
     """Base of the neural classifiers: trained on the cross-entropy.
 
     Parameters
@@ -596,7 +579,7 @@ class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
     class_weight: object = None
 
 
-class NeuralGraphRegressor(GraphRegressor, NeuralGraphEstimator):
+class NeuralGraphRegressor(base.GraphRegressor, NeuralGraphEstimator):
     """Base of the neural regressors: trained on the mean squared error of standardised targets.
 
     Parameters

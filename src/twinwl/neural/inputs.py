@@ -24,14 +24,8 @@ from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
 from twinwl.isomorphism.rooted import Groups, Neighbourhoods
-from twinwl.models.features import (
-    Encoding,
-    FeatureSpace,
-    alphabet_from_state,
-    alphabet_to_state,
-    columns_from_state,
-    stwin_features,
-)
+from twinwl.models import features
+from twinwl.models.features import Encoding, FeatureSpace, stwin_features
 from twinwl.neural.encoder import GraphData, NTwinInput, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.quotient import RootMark, RowExamples, n_marks
 from twinwl.neural.readouts import SubgraphBatch
@@ -308,7 +302,7 @@ class FittedInputs(NodeInputs):
         state: dict[str, object] = {**vars(self), **lists}
         del state["histograms"]
         if self.histograms is not None:
-            state["alphabet"] = alphabet_to_state(self.histograms.space.alphabet)
+            state["alphabet"] = features.alphabet_to_state(self.histograms.space.alphabet)
             state["columns"] = self.histograms.columns
         return state
 
@@ -318,8 +312,8 @@ class FittedInputs(NodeInputs):
         inputs: FittedInputs = restore(cls, state)
         if inputs.subtree != "wl":
             return inputs
-        space = FeatureSpace("count", alphabet_from_state(state["alphabet"]))
-        columns = cast("Int64", columns_from_state(state, space.n_columns))
+        space = FeatureSpace("count", features.alphabet_from_state(state["alphabet"]))
+        columns = cast("Int64", features.columns_from_state(state, space.n_columns))
         return replace(inputs, histograms=SubtreeHistograms(space, columns))
 
 

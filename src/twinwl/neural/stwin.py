@@ -41,22 +41,10 @@ from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import RandomState, seeds, with_parameters
 from twinwl.models.explanation import Explanation, explanation_of, node_shares
-from twinwl.models.features import (
-    COLUMN_PARAMETERS,
-    FEATURE_PARAMETERS,
-    Encoding,
-    FeatureSpace,
-    fewest_graphs,
-    keep_columns,
-    stwin_features,
-)
+from twinwl.models.features import Encoding, FeatureSpace, fewest_graphs, keep_columns, stwin_features
 from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze, warn_strange_graphs
-from twinwl.neural.estimator import (
-    NeuralGraphClassifier,
-    NeuralGraphEstimator,
-    NeuralGraphRegressor,
-    split_rows,
-)
+from twinwl.neural import estimator
+from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
 from twinwl.neural.training import Held, predict_logits
 from twinwl.refinement.histograms import colour_histograms
@@ -244,8 +232,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     """
 
     _constraints = {
-        **FEATURE_PARAMETERS,
-        **COLUMN_PARAMETERS,
+        **STwinVectorizer._constraints,
         "scaling": (one_of("twin", "none"),),
         "hidden": (WIDTH,),
     }
@@ -568,7 +555,7 @@ def fit_in_parts(
     model._begin(targets)
     split_seed, *other_seeds = seeds(model.random_state, 3)
     if held_out is None or model.validation_fraction is None:
-        kept, held = split_rows(model.validation_fraction, None, targets, split_seed)
+        kept, held = estimator.split_rows(model.validation_fraction, None, targets, split_seed)
     else:
         kept, held = _explicit_split(held_out[targets.rows], targets)
     learnt = targets.rows[kept]

@@ -430,21 +430,18 @@ def train(
     return history
 
 
-def rows_at_once(examples: Examples) -> int:
-    """Return how many rows to evaluate at a time: 1,024, unless the examples name a number of their own."""
-    return int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
+def blocks_of(examples: Examples) -> list[Int64]:
+    """Return all rows in blocks to evaluate: of 1,024, unless the examples name a number of their own."""
+    n_rows, step = len(examples), int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
+    return [np.arange(low, min(low + step, n_rows)) for low in range(0, n_rows, step)]
 
 
 def predict_logits(module: nn.Module, examples: Examples) -> Float32:
     """Return the network's logits for all rows, shape (n, n_classes); it is in evaluation mode afterwards."""
     module.eval()
-    batch_size = rows_at_once(examples)
     with torch.no_grad(), single_threaded():
         place = own_device(module)
-        parts = [
-            module(moved(examples.take(np.arange(low, min(low + batch_size, len(examples)))), place)).cpu()
-            for low in range(0, len(examples), batch_size)
-        ]
+        parts = [module(moved(examples.take(rows), place)).cpu() for rows in blocks_of(examples)]
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 

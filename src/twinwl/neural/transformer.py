@@ -23,7 +23,7 @@ from twinwl.models.base import seeds, with_parameters
 from twinwl.neural.encoder import NTwinNetwork
 from twinwl.neural.estimator import network_from_state, weights_to_state
 from twinwl.neural.ntwin import NTwinClassifier, NTwinParameters, NTwinRegressor
-from twinwl.neural.training import device_of, rows_at_once, seeded, single_threaded
+from twinwl.neural.training import blocks_of, device_of, seeded, single_threaded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -131,13 +131,12 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
         model = self.model_
         model.inputs_.check_labels(batch, self.unknown)
         examples = model._examples(batch)  # noqa: SLF001
-        step = rows_at_once(examples)
         # In double precision, so that a graph's vector does not depend on its company.
         network: NTwinNetwork = copy.deepcopy(model.module_).cpu().double()
         with torch.no_grad(), single_threaded():
             parts = [
                 network.norm(network.encoder(_in_double(examples.take(rows).graphs)))
-                for rows in np.split(np.arange(len(batch)), range(step, len(batch), step))
+                for rows in blocks_of(examples)
             ]
         vectors: Float64 = torch.cat(parts).numpy()
         return vectors
