@@ -27,7 +27,7 @@ from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import ATOMS, AtomLevel
-from twinwl.models.calibration import CONFIDENCE, ClassHead, NumberHead
+from twinwl.models.calibration import ClassHead, NumberHead
 from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
@@ -543,7 +543,6 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
             Whether the guarantee holds within each class, also a rare one, or only on average.
         """
         self._check_fitted()
-        checked("confidence", confidence, CONFIDENCE)
         checked("per_class", per_class, FLAG)
         return self._per_task(self._ask("sets", self._decisions(X), confidence, per_class=per_class))
 
@@ -573,7 +572,6 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
             Above 0 and below 1.
         """
         self._check_fitted()
-        checked("confidence", confidence, CONFIDENCE)
         return self._per_task(self._ask("intervals", self._decisions(X), confidence))
 
 

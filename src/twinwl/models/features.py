@@ -377,6 +377,11 @@ class FeatureSpace:
             return first
         return replace(first, examples=self.examples.of_columns(slice(first.n_columns)))
 
+    def widen(self, matrix: sparse.csr_matrix) -> None:
+        """Give a matrix all columns of the space, whose number earlier model files do not hold."""
+        _require(matrix.shape[1] <= self.n_columns, "features")
+        matrix.resize(matrix.shape[0], self.n_columns)
+
     def names(self) -> list[str]:
         """Return a name for each column.
 
@@ -634,22 +639,9 @@ def alphabet_from_state(state: Mapping[str, Any]) -> Alphabet:
     return Alphabet(labels, edge_labels, state["initial"], directed, tuple(rounds))
 
 
-def columns_from_state(state: Mapping[str, Any], n_columns: int) -> Int64 | None:
-    """Read the columns that were kept; None if all were."""
-    columns: Int64 | None = restore(Int64 | None, state.get("columns"), "columns")
-    check_columns(columns, n_columns)
-    return columns
-
-
 def check_columns(columns: Int64 | None, n_columns: int) -> None:
     """Refuse columns that do not rise, or of which there are not so many."""
     _require(columns is None or (np.diff([-1, *columns, n_columns]) > 0).all(), "columns")
-
-
-def widen(matrix: sparse.csr_matrix, n_columns: int) -> None:
-    """Give a matrix of features all columns of its space, whose number earlier model files do not hold."""
-    _require(matrix.shape[1] <= n_columns, "features")
-    matrix.resize(matrix.shape[0], n_columns)
 
 
 def _pairs(items: Ints, n_colours: int) -> Round:

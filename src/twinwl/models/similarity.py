@@ -34,14 +34,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import with_parameters
-from twinwl.models.features import (
-    Encoding,
-    FeatureEstimator,
-    FeatureSpace,
-    encode_in_full,
-    stwin_features,
-    widen,
-)
+from twinwl.models.features import Encoding, FeatureEstimator, FeatureSpace, encode_in_full, stwin_features
 from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.terminal import ProgressBar
 
@@ -445,7 +438,7 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         return self
 
     def _keep(self, space: FeatureSpace, matrix: sparse.csr_matrix) -> None:
-        widen(matrix, space.n_columns)
+        space.widen(matrix)
         self.space_, self.matrix_ = space, matrix
         self.similarity_ = Similarity(matrix, self.base, normalize=self.normalize)
 

@@ -21,7 +21,7 @@ from twinwl.models import svm as machines
 from twinwl.models.base import RandomState, old_names, one_seed, with_parameters
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
-from twinwl.models.features import FeatureEstimator, FeatureSpace, encode_in_full, stwin_features, widen
+from twinwl.models.features import FeatureEstimator, FeatureSpace, encode_in_full, stwin_features
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
 from twinwl.models.similarity import BASES, Similarity, divisors_of, own_sums, similarities_by_rounds
 from twinwl.models.svm import Choice, SelectedSVM, inner_folds, scaffold_folds
@@ -182,7 +182,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         """Set fitted attributes; ``matrix`` has the features of the training graphs ``rows``."""
         if matrix.shape[0] != len(rows):
             raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-        widen(matrix, space.n_columns)
+        space.widen(matrix)
         self.svms_, self.rows_ = svms, rows
         self.space_ = space.first_rounds(max(svm.n_iter for svm in svms))
         self.matrix_, self._similarities, order = matrix[:, : self.space_.n_columns], [], np.argsort(rows)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -295,11 +295,8 @@ class FittedInputs(NodeInputs):
     def to_state(self) -> dict[str, object]:
         """Return plain values and arrays for a model file."""
         # A tuple would be written as a label.
-        lists = {
-            name: None if labels is None else list(labels)
-            for name, labels in (("labels", self.labels), ("edge_labels", self.edge_labels))
-        }
-        state: dict[str, object] = {**vars(self), **lists}
+        edge_labels = None if self.edge_labels is None else list(self.edge_labels)
+        state = {**vars(self), "labels": list(self.labels), "edge_labels": edge_labels}
         del state["histograms"]
         if self.histograms is not None:
             state["alphabet"] = features.alphabet_to_state(self.histograms.space.alphabet)
@@ -313,7 +310,8 @@ class FittedInputs(NodeInputs):
         if inputs.subtree != "wl":
             return inputs
         space = FeatureSpace("count", features.alphabet_from_state(state["alphabet"]))
-        columns = cast("Int64", features.columns_from_state(state, space.n_columns))
+        columns = restore(Int64, state["columns"], "columns")
+        features.check_columns(columns, space.n_columns)
         return replace(inputs, histograms=SubtreeHistograms(space, columns))
 
 
