@@ -365,7 +365,7 @@ class FeatureSpace:
         place = column - int(first[h])
         if self.twins is None:
             return h, place, None
-        colour, value = self.twins[h].sig_items[2 * place : 2 * place + 2].tolist()
+        colour, value = self.twins[h].pairs[place].tolist()
         return h, colour, value
 
     def first_rounds(self, n_iter: int) -> FeatureSpace:
@@ -393,7 +393,7 @@ class FeatureSpace:
         return [
             f"h{h}:c{colour}:{self._value_name(value)}"
             for h, part in enumerate(self.twins)
-            for colour, value in part.sig_items.reshape(-1, 2).tolist()
+            for colour, value in part.pairs.tolist()
         ]
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
@@ -593,14 +593,14 @@ def pair_with_values(
     return out, tuple(rounds)
 
 
-def _in_order(pairs: Round) -> tuple[Round, Int32]:
+def _in_order(part: Round) -> tuple[Round, Int32]:
     """Sort a round's pairs by colour, then value; also return the new number of each."""
-    colour, value = pairs.sig_items.reshape(-1, 2).T
+    colour, value = part.pairs.T
     order = np.lexsort((value, colour))
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    items = pairs.sig_items.reshape(-1, 2)[order].reshape(-1)
-    return Round(pairs.sig_ptr, items, pairs.stride, pairs.n_codes), rank
+    items = part.pairs[order].reshape(-1)
+    return replace(part, sig_items=items), rank
 
 
 _EXAMPLES_READ_AGAIN = 64

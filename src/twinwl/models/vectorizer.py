@@ -112,8 +112,8 @@ def column_keys(space: FeatureSpace) -> list[UInt64]:
     if space.twins is None:
         return keys
     out = []
-    for of_colour, pairs in zip(keys, space.twins):
-        colour, value = pairs.sig_items.reshape(-1, 2).T.astype(np.int64)
+    for of_colour, part in zip(keys, space.twins):
+        colour, value = part.pairs.T.astype(np.int64)
         of_value = row_keys(value[:, None]) if space.values is None else space.values.keys[value]
         out.append(absorbed_rows(np.ascontiguousarray(of_colour[colour]), np.ascontiguousarray(of_value)))
     return out
@@ -171,7 +171,7 @@ def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 |
             low + of[place] for low, of, place in zip(pointer(alphabet.n_colours), rank, places, strict=False)
         ]
         return smaller, np.concatenate(new)
-    pairs = [part.sig_items.reshape(-1, 2)[place] for part, place in zip(space.twins, places)]
+    pairs = [part.pairs[place] for part, place in zip(space.twins, places)]
     alphabet, rank = _closed(space.alphabet, [part[:, 0] for part in pairs])
     twins = tuple(
         Round(

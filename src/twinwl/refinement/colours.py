@@ -63,6 +63,11 @@ class Round:
         """Number of colours of this round."""
         return len(self.sig_ptr) - 1
 
+    @property
+    def pairs(self) -> Ints:
+        """Signatures of two items each, such as a colour and a rooted size, shape (n_colours, 2)."""
+        return self.sig_items.reshape(-1, 2)
+
     def signature(self, colour: int) -> tuple[int, list[tuple[int, int]]]:
         """Return a colour's signature: its previous colour, and sorted pairs (message code, colour)."""
         own, *items = self.sig_items[self.sig_ptr[colour] : self.sig_ptr[colour + 1]].tolist()
