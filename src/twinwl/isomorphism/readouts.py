@@ -4,7 +4,7 @@ The table of readouts is `twinwl.isomorphism.READOUTS`. Here are those that coun
 a readout on one of all equal rooted subgraphs.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -227,7 +227,7 @@ class RoundReader:
 
     def read_keys(self, size_of_node: Int32) -> UInt64:
         """Do the same, and return one key of all values of a node, shape (n_nodes, 2)."""
-        return joint_keys([value_keys(values, self._source.batch) for values in self.read(size_of_node)])
+        return joint_keys(self.read(size_of_node), self._source.batch)
 
 
 def only_sizes(readouts: tuple[Readout, ...]) -> bool:
@@ -235,8 +235,9 @@ def only_sizes(readouts: tuple[Readout, ...]) -> bool:
     return all(readout.name == "size" and readout.is_known for readout in readouts)
 
 
-def joint_keys(parts: list[UInt64]) -> UInt64:
-    """Return one key for what several readouts say, each of shape (n, 2)."""
+def joint_keys(values: Iterable[Values], batch: GraphBatch) -> UInt64:
+    """Return one key of the values of several readouts, shape (n, 2); see `value_keys`."""
+    parts = [value_keys(own, batch) for own in values]
     return parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
 
 
