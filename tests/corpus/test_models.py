@@ -50,7 +50,9 @@ def graphs(corpus):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"features": "joint", "min_df": 5}, {"features": "count", "max_features": 6}], ids=str
+    "settings",
+    [{}, {"features": "joint", "min_df": 5}, {"features": "count", "max_features": 6}, {"max_df": 0.5}],
+    ids=str,
 )
 def test_features_are_those_of_a_fit_in_memory(corpus, graphs, tmp_path, settings):
     fitted = corpus.features(tmp_path / "out", tw.STwinVectorizer(2, **settings), workers=1)

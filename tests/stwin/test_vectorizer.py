@@ -37,7 +37,11 @@ def molecules(n=40):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("limits", [{}, {"min_df": 2}, {"min_df": 0.5}, {"max_features": 3}], ids=str)
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"min_df": 2}, {"min_df": 0.5}, {"max_features": 3}, {"max_df": 0.6}, {"max_df": 1}],
+    ids=str,
+)
 @settings(max_examples=15, deadline=None)
 @given(batch=batches())
 def test_fit_transform_equals_fit_then_transform_to_the_bit(kind, limits, batch):
@@ -46,7 +50,7 @@ def test_fit_transform_equals_fit_then_transform_to_the_bit(kind, limits, batch)
     kept = often_enough(everything > 0, **limits)
     if everything.size and not len(kept):
         for learn in (vectorizer.fit, vectorizer.fit_transform):
-            with pytest.raises(TwinWLError, match="min_df"):
+            with pytest.raises(TwinWLError, match=r"(min|max)_df"):
                 learn(batch)
         return
     once = vectorizer.fit_transform(batch)
@@ -58,10 +62,11 @@ def test_fit_transform_equals_fit_then_transform_to_the_bit(kind, limits, batch)
     assert len(set(vectorizer.get_feature_names_out())) == once.shape[1]
 
 
-def often_enough(occurs, min_df=1, max_features=None):
-    """Return the columns that both limits leave, counted column by column."""
-    fewest = min_df if isinstance(min_df, int) else min_df * len(occurs)
-    frequent = [column for column in range(occurs.shape[1]) if occurs[:, column].sum() >= fewest]
+def often_enough(occurs, min_df=1, max_features=None, max_df=1.0):
+    """Return the columns that the limits leave, counted column by column."""
+    fewest, most = (limit if isinstance(limit, int) else limit * len(occurs) for limit in (min_df, max_df))
+    counts = occurs.sum(axis=0)
+    frequent = [column for column in range(occurs.shape[1]) if fewest <= counts[column] <= most]
     return sorted(sorted(frequent, key=lambda column: -occurs[:, column].sum())[:max_features])
 
 
@@ -71,6 +76,7 @@ def test_min_df_and_max_features_keep_the_frequent_columns():
     assert everything.get_feature_names_out().tolist() == ["h0:c0", "h1:c0", "h1:c1"]
     assert STwinVectorizer(1, min_df=3).fit(batch).get_feature_names_out().tolist() == ["h0:c0", "h1:c1"]
     assert STwinVectorizer(1, min_df=0.67).fit(batch).n_features_out_ == 2
+    assert STwinVectorizer(1, max_df=2).fit(batch).get_feature_names_out().tolist() == ["h1:c0"]
     most_frequent = STwinVectorizer(1, max_features=1).fit(batch)
     assert most_frequent.get_feature_names_out().tolist() == ["h0:c0"]
     assert most_frequent.transform(batch).toarray().tolist() == [[3], [3], [3]]
@@ -160,6 +166,8 @@ def test_use_before_fit_is_an_error_of_both_families():
         ({"min_df": "2"}, "min_df: got '2'"),
         ({"min_df": 3}, "no column occurs in 3 of 2 graphs"),
         ({"max_features": 0}, "max_features: got 0"),
+        ({"max_df": 0}, "max_df: got 0"),
+        ({"max_df": 1}, "max_df: got 1, but no column occurs in 1 to 1 of 2 graphs"),
     ],
 )
 def test_bad_parameters_are_refused_at_fit(params, message):

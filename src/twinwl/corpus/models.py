@@ -45,7 +45,7 @@ from twinwl.errors import TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.base import one_seed
-from twinwl.models.features import keep_columns, stwin_features
+from twinwl.models.features import keep_columns, most_graphs, stwin_features
 from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze
 from twinwl.refinement.content_keys import row_keys
 
@@ -68,6 +68,8 @@ def features_of(
         raise TwinWLError("readout: got a function, expected the name of a readout, which can be saved")
     parts = corpus.parts()
     chosen = {"min_df": vectorizer.min_df, "max_features": vectorizer.max_features}
+    if vectorizer.max_df != 1.0:  # else the settings are those of earlier versions
+        chosen["max_df"] = vectorizer.max_df
     with Job(output, "features", {**vectorizer.settings, **chosen, "of": corpus.digest}, running) as job:
         path = output / VOCABULARY
         if job.finished is None or not path.exists():
@@ -90,7 +92,8 @@ def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCount
     tasks = range_tasks(job, "columns", corpus.digest, n_entries)
     job.run("merge", merge_range, tasks, (paths, vectorizer.min_df))
     merged = [_unpacked(np.load(task.output)) for task in tasks]
-    counts = ColumnCounts.merged(merged).frequent(int(vectorizer.min_df), vectorizer.max_features)
+    most = most_graphs(vectorizer.max_df, len(corpus))
+    counts = ColumnCounts.merged(merged).frequent(int(vectorizer.min_df), vectorizer.max_features, most)
     if not len(counts.h):
         raise TwinWLError(
             f"min_df: got {vectorizer.min_df}, but no column occurs in so many of the {len(corpus):,} "

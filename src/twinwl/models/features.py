@@ -234,7 +234,11 @@ def _distinct(keys: UInt64) -> tuple[UInt64, Int64]:
 
 
 def choose_columns(
-    n_graphs_with: Int64, n_graphs: int, min_df: int | float = 1, max_features: int | None = None
+    n_graphs_with: Int64,
+    n_graphs: int,
+    min_df: int | float = 1,
+    max_features: int | None = None,
+    max_df: int | float = 1.0,
 ) -> Int64:
     """Return the columns to keep, sorted, by the number of graphs that have each.
 
@@ -249,14 +253,19 @@ def choose_columns(
     max_features
         Largest number of columns to keep: the most frequent ones, the first of equally frequent ones.
 
+    max_df
+        Largest number of graphs in which a column may occur; a float is a share of the graphs.
+
     >>> choose_columns(np.array([3, 5, 1, 3]), 6, min_df=2, max_features=2)
     array([0, 1])
     """
-    fewest = fewest_graphs(min_df, n_graphs)
-    kept = np.flatnonzero(n_graphs_with >= fewest)
+    fewest, most = fewest_graphs(min_df, n_graphs), most_graphs(max_df, n_graphs)
+    kept = np.flatnonzero((n_graphs_with >= fewest) & (n_graphs_with <= most))
     if len(n_graphs_with) and not len(kept):
         raise TwinWLError(
             f"min_df: got {min_df!r}, but no column occurs in {fewest} of {n_graphs} graphs; lower it"
+            if most >= n_graphs
+            else f"max_df: got {max_df!r}, but no column occurs in {fewest} to {most} of {n_graphs} graphs"
         )
     if max_features is None or len(kept) <= max_features:
         return kept
@@ -272,6 +281,13 @@ def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr
            [3.]])
     """
     return matrix if columns is None else matrix[:, columns]
+
+
+def most_graphs(max_df: int | float, n_graphs: int) -> int:
+    """Return the number of graphs in which a column may occur."""
+    if isinstance(max_df, float | np.floating):
+        return int(float(max_df) * n_graphs + 1e-9)
+    return int(max_df)
 
 
 def fewest_graphs(min_df: int | float, n_graphs: int) -> int:

@@ -92,12 +92,12 @@ class ColumnCounts(NamedTuple):
         parts: Any = (part[chosen] for part in self)
         return ColumnCounts(*parts)
 
-    def frequent(self, min_df: int, max_features: int | None = None) -> ColumnCounts:
-        """Return the columns of at least ``min_df`` graphs.
+    def frequent(self, min_df: int, max_features: int | None = None, most: int | None = None) -> ColumnCounts:
+        """Return the columns of at least ``min_df`` graphs and, where given, at most ``most``.
 
         Of these ``max_features``, where given, and all that are as frequent as the last of them.
         """
-        enough = self.where(self.n_graphs >= min_df)
+        enough = self.where((self.n_graphs >= min_df) & (most is None or self.n_graphs <= most))
         if max_features is None or len(enough.h) <= max_features:
             return enough
         return enough.where(enough.n_graphs >= np.sort(enough.n_graphs)[-max_features])
@@ -152,7 +152,7 @@ def freeze(vectorizer: STwinVectorizer, counts: ColumnCounts, graphs: GraphBatch
             "were counted; the graphs have changed since, so count them again"
         )
     frequency = np.concatenate(n_graphs)
-    kept = features.choose_columns(frequency, len(graphs), 1, vectorizer.max_features)
+    kept = features.choose_columns(frequency, int(frequency.max(initial=0)), 1, vectorizer.max_features)
     vectorizer._keep(*_restricted(space, kept), frequency[kept])  # noqa: SLF001  (the same module)
     return vectorizer
 
@@ -244,6 +244,8 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         `twinwl.isomorphism.READOUTS`, as for `twinwl.compare`; or a function of a `RootedSubgraph` that
         returns a number, a string or a tuple of these. It sees the labels that colours are made of: edge
         labels only with ``edge_labels=True``, and node labels only with ``initial="label"``.
+    max_df : int or float, default=1.0
+        Drop columns that occur in more training graphs than this (a share of them, where a float).
 
     Attributes
     ----------
@@ -284,6 +286,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     _constraints = {
         "min_df": (integer(1, MAX_ITEMS), FRACTION),
         "max_features": (integer(1, MAX_ITEMS), None),
+        "max_df": (integer(1, MAX_ITEMS), FRACTION),
     }
 
     _fitted_attribute = "space_"
@@ -302,6 +305,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     ignore_features: bool = False
     _: KW_ONLY
     readout: ReadoutChoice = "size"
+    max_df: int | float = 1.0
 
     @classmethod
     def from_vocabulary(
@@ -441,7 +445,9 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         encoding = stwin_features(self._graphs_to_fit(X), **self.settings)
         n_graphs, n_columns = encoding.matrix.shape
         n_graphs_with = np.bincount(encoding.matrix.indices, minlength=n_columns)
-        columns = features.choose_columns(n_graphs_with, n_graphs, self.min_df, self.max_features)
+        columns = features.choose_columns(
+            n_graphs_with, n_graphs, self.min_df, self.max_features, self.max_df
+        )
         self._keep(encoding.space, columns if len(columns) < n_columns else None, None)
         return encoding
 
