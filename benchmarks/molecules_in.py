@@ -31,7 +31,8 @@ from rich.console import Console
 from rich.table import Table
 
 from twinwl.datasets.source import ReadOptions, read_columns
-from twinwl.graphs.molecules import ATOM_LABELLINGS, read_smiles
+from twinwl.graphs.atom_labels import ATOM_LABELLINGS
+from twinwl.graphs.molecules import read_smiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable

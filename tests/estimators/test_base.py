@@ -9,15 +9,15 @@ import twinwl as tw
 from twinwl.arguments import integer
 from twinwl.errors import MissingExtraError, held_warnings, import_name
 from twinwl.evaluation.methods import METHODS
-from twinwl.models.base import GraphEstimator, one_seed, seeds
+from twinwl.models.base import GraphEstimator, one_seed, seeds, with_parameters
 
 
+@with_parameters
 class Renamed(GraphEstimator):
-    _constraints = {"verbose": (integer(0),)}  # noqa: RUF012
-    _renamed = {"progress": "verbose"}  # noqa: RUF012
+    _constraints = {"verbose": (integer(0),)}
+    _renamed = {"progress": "verbose"}
 
-    def __init__(self, verbose=0):
-        self.verbose = verbose
+    verbose: int = 0
 
 
 def estimator_classes():

@@ -53,12 +53,6 @@ def test_seed_decides():
     assert first == again != other
 
 
-@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 2, "a tenth"])
-def test_shares_that_are_none(fraction):
-    with pytest.raises(TwinWLError, match="validation_fraction"):
-        hold_out(np.array([0, 1, 0, 1]), fraction, 0)
-
-
 @pytest.mark.parametrize("groups", [None, np.array([0, 1])])
 def test_nothing_can_be_held_out_of_one_graph_a_class(groups):
     with pytest.raises(TwinWLError, match="too few"):

@@ -430,7 +430,7 @@ def test_all_that_a_method_can_give_is_measured_and_accuracy_comes_first():
 def test_a_method_without_probabilities_leaves_them_out_unless_they_are_asked_for():
     pipeline = make_pipeline(tw.STwinVectorizer(2), RidgeClassifier())
     assert tw.evaluate(pipeline, twins(), n_folds=2).metrics == [
-        "accuracy", "majority", "balanced-accuracy", "mcc",
+        "accuracy", "majority", "balanced-accuracy", "f1-macro", "mcc",
     ]  # fmt: skip
     with pytest.raises(TwinWLError, match="brier: Pipeline has no predict_proba"):
         tw.evaluate(pipeline, twins(), n_folds=2, metrics=["brier"])

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -40,6 +42,7 @@ def test_two_classes_are_scored_as_scikit_learn_does():
             "roc-auc": judge.roc_auc_score(y == "yes", yes),
             "average-precision": judge.average_precision_score(y == "yes", yes),
             "balanced-accuracy": (2 / 3 + 1 / 2) / 2,
+            "f1-macro": judge.f1_score(y, predicted, average="macro"),
             "mcc": judge.matthews_corrcoef(y, predicted),
             "brier": judge.brier_score_loss(y == "yes", yes),
         }
@@ -124,3 +127,12 @@ def test_average_precision_is_that_of_the_positive_class():
     )
     assert found["average-precision"] == judge.average_precision_score(y == "active", active)
     assert other["average-precision"] == judge.average_precision_score(y == "inactive", 1 - active)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_help_and_page_name_every_metric(name):
+    from twinwl.cli import evaluate  # noqa: PLC0415
+
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    assert name in evaluate.__doc__
+    assert f"`{name}`" in page.partition("## Metrics")[2]

@@ -18,6 +18,12 @@ def edges(rooted):
     return size(rooted), _multiset(_edge_label(rooted, u, v) for u, v in _arcs(rooted))
 
 
+def triangles(rooted):
+    arcs = set(_arcs(rooted))
+    closed = sum((v, w) in arcs and (u, w) in arcs for u, v in arcs for w in _nodes(rooted))
+    return size(rooted), closed
+
+
 def degrees(rooted):
     return _multiset(
         _local_view(rooted, node, dict.fromkeys(range(rooted.graph.n))) for node in _nodes(rooted)
@@ -88,6 +94,7 @@ def canonical(rooted):
 BY_NAME = {
     "size": size,
     "edges": edges,
+    "triangles": triangles,
     "degrees": degrees,
     "wl": wl,
     "rooted-wl": rooted_wl,

@@ -52,8 +52,8 @@ def test_learns_and_writes_a_curve_for_every_epoch():
     history = train(
         module,
         *blobs(0),
-        validation=blobs(1),
-        monitor=blobs(2),
+        validation=Held(*blobs(1)),
+        monitor=Held(*blobs(2)),
         max_epochs=60,
         patience=60,
         learning_rate=0.01,
@@ -71,7 +71,7 @@ def test_learns_and_writes_a_curve_for_every_epoch():
 @pytest.mark.parametrize("held", [blobs(1), misleading(1)], ids=["telling", "misleading"])
 def test_best_epoch_is_the_most_accurate_and_of_those_the_least_loss(held):
     module = network()
-    history = train(module, *blobs(0), validation=held, max_epochs=40, patience=40, learning_rate=0.02)
+    history = train(module, *blobs(0), validation=Held(*held), max_epochs=40, patience=40, learning_rate=0.02)
     ranks = list(zip(history.validation_accuracy, [-loss for loss in history.validation_loss], strict=True))
     assert ranks[history.best_epoch] == max(ranks)
     assert accuracy(module, *held) == history.best_validation_accuracy
@@ -79,13 +79,13 @@ def test_best_epoch_is_the_most_accurate_and_of_those_the_least_loss(held):
 
 def test_weights_of_the_best_epoch_are_kept_not_those_of_the_last():
     module, held = network(), misleading(1)
-    history = train(module, *blobs(0), validation=held, max_epochs=40, patience=40, learning_rate=0.02)
+    history = train(module, *blobs(0), validation=Held(*held), max_epochs=40, patience=40, learning_rate=0.02)
     assert history.validation_accuracy[-1] < accuracy(module, *held)
 
 
 def test_stops_when_patience_is_spent():
     history = train(
-        network(), *blobs(0), validation=misleading(1), max_epochs=500, patience=3, learning_rate=0.05
+        network(), *blobs(0), validation=Held(*misleading(1)), max_epochs=500, patience=3, learning_rate=0.05
     )
     assert history.n_epochs == history.best_epoch + 4
 
@@ -98,8 +98,8 @@ def test_without_validation_all_epochs_run_and_the_last_is_kept():
 
 def test_monitor_changes_nothing():
     watched, alone = network(), network()
-    train(watched, *blobs(0), validation=blobs(1), monitor=blobs(2), max_epochs=5)
-    train(alone, *blobs(0), validation=blobs(1), max_epochs=5)
+    train(watched, *blobs(0), validation=Held(*blobs(1)), monitor=Held(*blobs(2)), max_epochs=5)
+    train(alone, *blobs(0), validation=Held(*blobs(1)), max_epochs=5)
     assert np.array_equal(predict_logits(watched, blobs(3)[0]), predict_logits(alone, blobs(3)[0]))
 
 
@@ -215,7 +215,7 @@ def test_the_best_epoch_has_the_best_score_and_of_those_the_least_loss(scoring):
 def test_accuracy_by_name_chooses_as_the_default_does():
     named, usual = network(), network()
     train(named, *blobs(0), validation=Held(*blobs(1), scoring="accuracy"), max_epochs=5)
-    train(usual, *blobs(0), validation=blobs(1), max_epochs=5)
+    train(usual, *blobs(0), validation=Held(*blobs(1)), max_epochs=5)
     assert np.array_equal(predict_logits(named, blobs(3)[0]), predict_logits(usual, blobs(3)[0]))
 
 

@@ -80,8 +80,8 @@ def test_the_inner_choice_goes_by_its_scoring(scoring, n_classes):
         expected = np.mean(of_class)
     else:
         predicted = (decisions > 0).astype(int) if n_classes == 2 else decisions.argmax(axis=1)
-        expected = getattr(metrics, scoring if scoring == "matthews_corrcoef" else f"{scoring}_score")(
-            y, predicted
+        expected = metrics.get_scorer(scoring)._score_func(
+            y, predicted, **metrics.get_scorer(scoring)._kwargs
         )
     assert model.inner_score_ == pytest.approx(expected)
     assert model.inner_score_ == max(model.inner_scores_.values())

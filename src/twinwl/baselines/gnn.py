@@ -24,22 +24,12 @@ from twinwl.arguments import DEPTH, MEMORY, WIDTH, check_fits, integer, number, 
 from twinwl.arrays import Float32, Int32, Int64, Ints
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.base import Constraints, RandomState
+from twinwl.models.base import RandomState, with_parameters
+from twinwl.neural import rows
 from twinwl.neural.encoder import PooledSumNorm
-from twinwl.neural.estimator import NeuralGraphClassifier, with_parameters
+from twinwl.neural.estimator import NeuralGraphClassifier
 from twinwl.neural.inputs import NodeInputs
-from twinwl.neural.rows import (
-    BatchLevels,
-    ColourLevels,
-    Pool,
-    RowLayer,
-    aggregate,
-    as_tensor,
-    distinct_rows,
-    expanded,
-    gather,
-    pool,
-)
+from twinwl.neural.rows import BatchLevels, Pool, RowLayer, aggregate, as_tensor, expanded, gather, pool
 
 # Items of a part plus the messages between them: a few hundred megabytes with 64 columns.
 _BUDGET = 1 << 20
@@ -81,7 +71,7 @@ class LevelExamples:
     ) -> None:
         self.cost_of_graph, self.budget, self.padded = cost_of_graph, _BUDGET, padded
         self.table = torch.from_numpy(table)
-        self.levels = ColourLevels()
+        self.levels = rows.ColourLevels()
         self.levels.add(graph_ptr, codes)
 
     def __len__(self) -> int:
@@ -111,7 +101,7 @@ def node_examples(
     >>> part.x.tolist(), part.levels.level(1).counts.tolist()
     ([[1.0]], [2, 1])
     """
-    codes, first = distinct_rows(columns)
+    codes, first = rows.distinct_rows(columns)
     cost = batch.nodes_per_graph + np.diff(batch.indptr[batch.graph_ptr]) if cost is None else cost
     examples = LevelExamples(batch.graph_ptr, codes, columns[first], cost, padded=padded)
     add_rounds(examples.levels, batch.graph_ptr, batch.indptr, batch.indices, rounds)
@@ -119,7 +109,7 @@ def node_examples(
 
 
 def add_rounds(
-    levels: ColourLevels, graph_ptr: Int64, indptr: Int64, indices: Ints, rounds: int, first: int = 0
+    levels: rows.ColourLevels, graph_ptr: Int64, indptr: Int64, indices: Ints, rounds: int, first: int = 0
 ) -> int:
     """Add levels of message passing between the items of a level, and return the number of the last."""
     for _ in range(rounds):
@@ -316,7 +306,7 @@ class GNNClassifier(NeuralGraphClassifier):
         Labels and scales of the training graphs.
     """
 
-    _constraints: ClassVar[Constraints] = {"layers": (DEPTH,), "hidden": (WIDTH,)}
+    _constraints = {"layers": (DEPTH,), "hidden": (WIDTH,)}
     _network: ClassVar[Any]
 
     _: KW_ONLY
@@ -571,7 +561,7 @@ class SAGPoolClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "ratio": (number(0, 1, above=True, below=True),),
         "readout": (one_of("sum", "mean"),),
     }
@@ -659,7 +649,7 @@ class SortPoolClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`; the sorting layer is an additional one.
     """
 
-    _constraints: ClassVar[Constraints] = {"share_larger": (number(0, 1, above=True, below=True),)}
+    _constraints = {"share_larger": (number(0, 1, above=True, below=True),)}
     _network = SortPoolNetwork
 
     share_larger: float = 0.6
@@ -784,7 +774,7 @@ class DiffPoolClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`; ``layers`` is the number before the pooling.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "cluster_ratio": (number(0, 1, above=True),),
         "max_memory": MEMORY,
     }
@@ -892,7 +882,7 @@ class GCNRNIClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "ratio": (number(0, 1, above=True),),
         "draws": (integer(1, 10_000),),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from functools import partial
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,30 +20,15 @@ from torch.nn.functional import elu, linear, one_hot
 
 from twinwl.arguments import DEPTH, FLAG, MEMORY, check_fits, integer, one_of, pointer, ranges
 from twinwl.arrays import Bool, Float32, Float64, Floats, Int32, Int64, Ints, UInt64
-from twinwl.baselines.gnn import (
-    Convolution,
-    GINLayers,
-    GINNetwork,
-    GNNClassifier,
-    LevelExamples,
-    Perceptron,
-    RowNetwork,
-    add_rounds,
-    check_dense,
-    drawn_again,
-    node_examples,
-    readout_head,
-    stack,
-    with_neighbours,
-)
+from twinwl.baselines import gnn
+from twinwl.baselines.gnn import GNNClassifier, LevelExamples, RowNetwork
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.isomorphism.inner_colours import hear_pairs
-from twinwl.models.base import Constraints
-from twinwl.neural.estimator import with_parameters
+from twinwl.models.base import with_parameters
 from twinwl.neural.quotient import check_memory
 from twinwl.neural.readouts import PairBlock
-from twinwl.neural.rows import BatchLevels, aggregate, as_tensor, distinct_rows, gather, pool
+from twinwl.neural.rows import BatchLevels, aggregate, as_tensor, by_kernels, distinct_rows, gather, pool
 from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.refinement.identities import RootedSubgraphs, rooted_subgraphs
 
@@ -56,7 +41,7 @@ def _rooted_examples(
     cut = rooted_subgraphs(batch, hops)
     pair_ptr = cut.subgraph_ptr[batch.graph_ptr]
     cost = np.diff(pair_ptr) + np.diff(cut.indptr[pair_ptr])
-    return node_examples(batch, columns, cost=cost), cut, pair_ptr
+    return gnn.node_examples(batch, columns, cost=cost), cut, pair_ptr
 
 
 # ---------------------------------------------------------------------- Nested GIN
@@ -71,9 +56,9 @@ class NestedGINNetwork(RowNetwork):
     def __init__(self, model: NestedGINClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
         self.n_distances = model.height + 1 if model.distance_features else 0
-        self.layers = GINLayers(n_columns + self.n_distances, model.hidden, model.layers)
-        self.of_root = Perceptron(model.layers * model.hidden, model.hidden)
-        self.head = readout_head(model, model.hidden, n_classes)
+        self.layers = gnn.GINLayers(n_columns + self.n_distances, model.hidden, model.layers)
+        self.of_root = gnn.Perceptron(model.layers * model.hidden, model.hidden)
+        self.head = gnn.readout_head(model, model.hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the sums over the roots."""
@@ -124,7 +109,7 @@ class NestedGINClassifier(GNNClassifier):
     (['one', 'two'], (2, 2))
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "height": (DEPTH,),
         "distance_features": (FLAG,),
         "max_memory": MEMORY,
@@ -142,7 +127,7 @@ class NestedGINClassifier(GNNClassifier):
         examples, cut, pair_ptr = _rooted_examples(batch, columns, self.height, self.max_memory)
         marks = cut.distance if self.distance_features else None
         pairs = examples.levels.add(pair_ptr, marks, own=(0, cut.node))
-        last = add_rounds(examples.levels, pair_ptr, cut.indptr, cut.indices, self.layers, pairs)
+        last = gnn.add_rounds(examples.levels, pair_ptr, cut.indptr, cut.indices, self.layers, pairs)
         members = (last, cut.subgraph_ptr, np.arange(len(cut.node), dtype=np.int32))
         examples.levels.add(batch.graph_ptr, messages=members)
         return examples
@@ -156,8 +141,8 @@ class KHopNetwork(RowNetwork):
 
     def __init__(self, model: KHopGNNClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        self.passes = stack(partial(_RingPass, model.hops), n_columns, *[model.hidden] * model.layers)
-        self.head = readout_head(model, model.hidden, n_classes)
+        self.passes = gnn.stack(partial(_RingPass, model.hops), n_columns, *[model.hidden] * model.layers)
+        self.head = gnn.readout_head(model, model.hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the sums over the roots."""
@@ -173,9 +158,9 @@ class _RingPass(nn.Module):
     def __init__(self, hops: int, n_columns: int, hidden: int) -> None:
         super().__init__()
         self.hops = hops
-        self.enter = nn.ModuleList(Perceptron(n_columns, hidden) for _ in range(hops + 1))
+        self.enter = nn.ModuleList(gnn.Perceptron(n_columns, hidden) for _ in range(hops + 1))
         self.within_own, self.within_other, self.across = (
-            nn.ModuleList(Perceptron(hidden, hidden) for _ in range(hops)) for _ in range(3)
+            nn.ModuleList(gnn.Perceptron(hidden, hidden) for _ in range(hops)) for _ in range(3)
         )
 
     def forward(self, x: Tensor, levels: BatchLevels, last: int) -> tuple[Tensor, int]:
@@ -189,13 +174,13 @@ class _RingPass(nn.Module):
             if d < self.hops:
                 messages = self.across[d](outer, levels.level(outermost))
                 last += 1
-                states = with_neighbours(messages, levels.level(last), states)
+                states = gnn.with_neighbours(messages, levels.level(last), states)
             if d > 0:
                 members = levels.level(last)
                 messages = self.within_other[d - 1](states, members)
                 states = self.within_own[d - 1](states, members)
                 last += 1
-                states = with_neighbours(messages, levels.level(last), states)
+                states = gnn.with_neighbours(messages, levels.level(last), states)
         return states, last
 
 
@@ -221,7 +206,7 @@ class KHopGNNClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`.
     """
 
-    _constraints: ClassVar[Constraints] = {"hops": (DEPTH,), "max_memory": MEMORY}
+    _constraints = {"hops": (DEPTH,), "max_memory": MEMORY}
     _network = KHopNetwork
 
     hops: int = 3
@@ -272,8 +257,8 @@ class IDGNNNetwork(RowNetwork):
         self.enter = nn.Linear(n_columns, hidden)
         self.from_centre = nn.ModuleList(nn.Linear(hidden, hidden) for _ in layers)
         self.from_others = nn.ModuleList(nn.Linear(hidden, hidden) for _ in layers)
-        self.updates = nn.ModuleList(drawn_again(Perceptron(hidden, hidden)) for _ in layers)
-        self.head = readout_head(model, len(layers) * hidden, n_classes)
+        self.updates = nn.ModuleList(gnn.drawn_again(gnn.Perceptron(hidden, hidden)) for _ in layers)
+        self.head = gnn.readout_head(model, len(layers) * hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the sums over the centres of all layers."""
@@ -283,7 +268,7 @@ class IDGNNNetwork(RowNetwork):
         for number, (of_centre, of_others, update) in enumerate(layers, start=2):
             layer, centre = levels.level(number), as_tensor(is_centre, x.device)[:, None]
             messages = torch.where(centre, of_centre(states), of_others(states))
-            states = update(with_neighbours(messages, layer, states), layer)
+            states = update(gnn.with_neighbours(messages, layer, states), layer)
             is_centre = is_centre[layer.own]
             ptr, rows, counts = levels.pooled(number)
             sums.append(pool(states, ptr, rows, counts * is_centre[rows]))
@@ -312,7 +297,7 @@ class IDGNNClassifier(GNNClassifier):
         As for `twinwl.baselines.gnn.GNNClassifier`.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "form": (one_of("full", "fast"),),
         "longest_walk": (integer(2, 1_000),),  # there is no closed walk of one step
         "max_memory": MEMORY,
@@ -324,7 +309,7 @@ class IDGNNClassifier(GNNClassifier):
 
     @property
     def _network(self) -> Any:  # noqa: ANN401
-        return GINNetwork if self.form == "fast" else IDGNNNetwork
+        return gnn.GINNetwork if self.form == "fast" else IDGNNNetwork
 
     def _described(self, batch: GraphBatch) -> GraphBatch:
         batch = super()._described(batch)
@@ -336,11 +321,11 @@ class IDGNNClassifier(GNNClassifier):
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         if self.form == "fast":
-            return node_examples(batch, columns, self.layers)
+            return gnn.node_examples(batch, columns, self.layers)
         examples, cut, pair_ptr = _rooted_examples(batch, columns, self.layers, self.max_memory)
         centres = (cut.distance == 0).astype(np.int32)
         pairs = examples.levels.add(pair_ptr, centres, own=(0, cut.node))
-        add_rounds(examples.levels, pair_ptr, cut.indptr, cut.indices, self.layers, pairs)
+        gnn.add_rounds(examples.levels, pair_ptr, cut.indptr, cut.indices, self.layers, pairs)
         return examples
 
 
@@ -496,7 +481,7 @@ class OneTwoThreeNetwork(RowNetwork):
         self.on_nodes = _SetLayers(n_columns, model.hidden, model.layers)
         self.on_pairs = _FedSetLayers(2, model.hidden, model.layers)
         self.on_triples = _FedSetLayers(3, model.hidden, model.layers)
-        self.head = readout_head(model, 3 * model.hidden, n_classes)
+        self.head = gnn.readout_head(model, 3 * model.hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the sums over nodes, pairs and triples."""
@@ -512,13 +497,13 @@ class _SetLayers(nn.Module):
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
-        self.convolutions = stack(Convolution, n_columns, *[hidden] * layers)
+        self.convolutions = gnn.stack(gnn.Convolution, n_columns, *[hidden] * layers)
 
     def forward(self, x: Tensor, levels: BatchLevels, last: int) -> tuple[Tensor, int]:
         """Return the rows after the layers, from those of level ``last``, and the number of their level."""
         for number, convolution in enumerate(self.convolutions, start=last + 1):
             messages, kept = convolution.messages(x)  # type: ignore[operator]
-            x = elu(with_neighbours(messages, levels.level(number), kept))
+            x = elu(gnn.with_neighbours(messages, levels.level(number), kept))
         return x, last + len(self.convolutions)
 
 
@@ -571,7 +556,7 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
     (['one', 'two'], (2, 2))
     """
 
-    _constraints: ClassVar[Constraints] = {"connected": (FLAG,), "max_memory": MEMORY}
+    _constraints = {"connected": (FLAG,), "max_memory": MEMORY}
     _network = OneTwoThreeNetwork
 
     connected: bool = True
@@ -582,13 +567,13 @@ class OneTwoThreeGNNClassifier(GNNClassifier):
         check_sets(batch, self.hidden, self.layers, connected=self.connected, max_memory=self.max_memory)
         sets = node_sets(batch, connected=self.connected)
         costs = [np.diff(each.set_ptr) + np.diff(each.indptr[each.set_ptr]) for each in sets]
-        examples = node_examples(batch, columns, self.layers, np.sum(costs, axis=0))
+        examples = gnn.node_examples(batch, columns, self.layers, np.sum(costs, axis=0))
         levels, last = examples.levels, self.layers
         for each in sets:
             n, k = each.subsets.shape
             inside = (last, np.arange(n + 1) * k, each.subsets.ravel())
             first = levels.add(each.set_ptr, each.n_edges.astype(np.int32), messages=inside)
-            last = add_rounds(levels, each.set_ptr, each.indptr, each.indices, self.layers, first)
+            last = gnn.add_rounds(levels, each.set_ptr, each.indptr, each.indices, self.layers, first)
         return examples
 
 
@@ -721,8 +706,11 @@ def path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
     """
     if left.device.type != "cpu":
         return indexed_path_sums(left, right, paths)
-    result: Tensor = _PathSums.apply(left, right, paths)  # type: ignore[no-untyped-call]
-    return result
+    return by_kernels(
+        lambda *rows: ([_path_sums(*rows, *paths)], lambda grad: _path_gradients(grad, *rows, *paths)),
+        left,
+        right,
+    )[0]
 
 
 def indexed_path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
@@ -733,18 +721,6 @@ def indexed_path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
     first, second = (as_tensor(paths.row_of_pair[end].astype(np.int64), left.device) for end in ends)
     zeros = left.new_zeros(len(paths.n_nodes), left.shape[1])
     return zeros.index_add(0, as_tensor(into, left.device), left[first] * right[second])
-
-
-class _PathSums(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, left: Tensor, right: Tensor, paths: Paths) -> Tensor:  # noqa: ANN401
-        ctx.arrays = left.detach().contiguous().numpy(), right.detach().contiguous().numpy(), *paths
-        return torch.from_numpy(_path_sums(*ctx.arrays))
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:  # noqa: ANN401
-        of_left, of_right = _path_gradients(grad.contiguous().numpy(), *ctx.arrays)
-        return torch.from_numpy(of_left), torch.from_numpy(of_right), None
 
 
 @kernel(fastmath={"contract"})
@@ -797,8 +773,8 @@ class PPGNNetwork(RowNetwork):
 
     def __init__(self, model: GNNClassifier, n_columns: int, n_classes: int) -> None:
         super().__init__()
-        self.blocks = stack(PairBlock, n_columns + 1, *[model.hidden] * model.layers)
-        self.head = readout_head(model, 2 * model.layers * model.hidden, n_classes)
+        self.blocks = gnn.stack(PairBlock, n_columns + 1, *[model.hidden] * model.layers)
+        self.head = gnn.readout_head(model, 2 * model.layers * model.hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the sums over the diagonal and off it, after every block."""
@@ -853,7 +829,7 @@ class PPGNClassifier(GNNClassifier):
     ``learning_rate=3e-4``, as the method ``"ppgn"`` of `twinwl.evaluate` does.
     """
 
-    _constraints: ClassVar[Constraints] = {"max_memory": MEMORY}
+    _constraints = {"max_memory": MEMORY}
     _network = PPGNNetwork
 
     max_memory: int | None = None
@@ -862,7 +838,7 @@ class PPGNClassifier(GNNClassifier):
 
     def _level_examples(self, batch: GraphBatch, columns: Float32) -> LevelExamples:
         n_matrices = _MATRICES_OF_BLOCK * self.layers * self.hidden
-        check_dense(batch, self.batch_size, n_matrices, "PPGN", self.max_memory)
+        gnn.check_dense(batch, self.batch_size, n_matrices, "PPGN", self.max_memory)
         n_pairs = int((batch.nodes_per_graph.astype(np.int64) ** 2).sum())
         check_fits(
             n_pairs * (_BYTES_PER_LEVEL * (self.layers + 1) + _BYTES_PER_ROUND),

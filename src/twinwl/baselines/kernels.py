@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,26 +16,12 @@ from twinwl.errors import TwinWLError, import_extra
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.graphs.labels import recode
-from twinwl.models.base import (
-    Constraints,
-    GraphClassifier,
-    RandomState,
-    graphs_of,
-    keeps_parameters,
-    one_seed,
-)
+from twinwl.models.base import GraphClassifier, RandomState, graphs_of, one_seed, with_parameters
 from twinwl.models.calibration import Calibration
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_from_sums
 from twinwl.models.svc import STwinSVC
-from twinwl.models.svm import (
-    INNER_FOLDS,
-    PENALTIES,
-    Choice,
-    inner_folds,
-    kernel_svm,
-    select_svms,
-)
+from twinwl.models.svm import INNER_FOLDS, PENALTIES, Choice, inner_folds, kernel_svm, select_svms
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 _LABELS = 1 << 21  # more than the labels of any graphs whose kernel fits into memory; its cube fits 64 bits
@@ -86,7 +72,7 @@ class KernelSVC(GraphClassifier):
         Its accuracy on held-out graphs of the inner folds; optimistic, because it is that of the best C.
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "C": (PENALTIES,),
         "normalize": (FLAG,),
         "inner_folds": (INNER_FOLDS,),
@@ -250,6 +236,7 @@ class WLOptimalAssignmentSVC(WLSubtreeSVC):
     _base = "intersection"
 
 
+@with_parameters
 class ShortestPathSVC(KernelSVC):
     r"""Classify graphs with the shortest-path kernel (Borgwardt and Kriegel, 2005).
 
@@ -280,15 +267,11 @@ class ShortestPathSVC(KernelSVC):
 
     kernel_name = "shortest-path kernel"
 
-    @keeps_parameters
-    def __init__(
-        self,
-        C: float | Sequence[float] = USUAL_PENALTIES,
-        normalize: bool = True,
-        inner_folds: int = 5,
-        class_weight: object = None,
-        random_state: RandomState = 0,
-    ) -> None: ...
+    C: float | Sequence[float] = USUAL_PENALTIES
+    normalize: bool = True
+    inner_folds: int = 5
+    class_weight: object = None
+    random_state: RandomState = 0
 
     def _learn(self, batch: GraphBatch, seed: int) -> None:  # noqa: ARG002  (nothing is random)
         self.labels_ = batch.node_vocabulary
@@ -320,6 +303,7 @@ class ShortestPathSVC(KernelSVC):
         return np.concatenate(found, axis=1)
 
 
+@with_parameters
 class DeepGraphKernelSVC(KernelSVC):
     r"""Classify graphs with the deep WL kernel (Yanardag and Vishwanathan, 2015).
 
@@ -355,7 +339,7 @@ class DeepGraphKernelSVC(KernelSVC):
     (['cycle', 'path'], (1, 2))
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "n_iter": (ROUNDS,),
         "vector_size": (WIDTH,),
         "window": (integer(1, 10_000),),
@@ -364,23 +348,14 @@ class DeepGraphKernelSVC(KernelSVC):
 
     kernel_name = "deep graph kernel"
 
-    n_iter: int
-    vector_size: int
-    window: int
-    epochs: int
-
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int = 2,
-        vector_size: int = 32,
-        window: int = 10,
-        epochs: int = 20,
-        C: float | Sequence[float] = USUAL_PENALTIES,
-        inner_folds: int = 5,
-        class_weight: object = None,
-        random_state: RandomState = 0,
-    ) -> None: ...
+    n_iter: int = 2
+    vector_size: int = 32
+    window: int = 10
+    epochs: int = 20
+    C: float | Sequence[float] = USUAL_PENALTIES
+    inner_folds: int = 5
+    class_weight: object = None
+    random_state: RandomState = 0
 
     def _vectors(self, batch: GraphBatch) -> tuple[Float64, Float64]:
         # φ M φᵀ = (φ E)(φ E)ᵀ, so a graph is a short vector.

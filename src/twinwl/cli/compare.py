@@ -3,11 +3,10 @@
 A difference proves that the graphs are not isomorphic. No difference proves that they are isomorphic only
 with [bold]--readout canonical[/].
 
-[bold]Graphs[/] are files (.g6 .s6 .d6 .smi .edges .csv .graphml .gml .json .zip), one graph of a file,
-counted from 0 ([cyan]MUTAG.zip#17[/]), or given directly ([cyan]smiles:CCO[/], [cyan]graph6:Bw[/]).
+[bold]Graphs[/] are files of any known format (graph6, SMILES, edge lists, GraphML, JSON …), one graph of a
+file, counted from 0 ([cyan]MUTAG.zip#17[/]), or given directly ([cyan]smiles:CCO[/], [cyan]graph6:Bw[/]).
 
-[bold]Readouts[/], weakest first: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, canonical
-(exact); and rooted-fwl2, stronger than marked-wl-1.
+[bold]Readouts[/]: {readouts}. The last is exact; marked-wl goes up to 9.
 
 [bold]Exit code[/]: 0 not told apart, 1 different, 2 error.
 

@@ -5,7 +5,7 @@ wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Nam
 estimator that takes graphs by its import path, [cyan]package.module:Class[/].
 
 [bold]Readouts[/]: --readout lets stwin, stwin-joint and stwin-svc count nodes by colour and readout. They
-are size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9, rooted-fwl2, canonical (exact).
+are {readouts} (exact).
 
 [bold]Protocols[/]: [cyan]fair[/] chooses configuration and epoch on a tenth of each training part and uses
 each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy; they are
@@ -20,9 +20,9 @@ contains train, valid and test, or a year; the latest tenth is then the test par
 --groups keeps rows with the same value together. All methods use the same folds.
 
 [bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common class),
-roc-auc, average-precision (PR-AUC), balanced-accuracy, mcc, brier; for numbers: rmse, mae, r2, spearman.
-All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE after
-them. With more than two classes, ranking metrics are computed one class against the rest. If all test
+roc-auc, average-precision (PR-AUC), balanced-accuracy, f1-macro, mcc, brier; for numbers: rmse, mae, r2,
+spearman. All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE
+after them. With more than two classes, ranking metrics are computed one class against the rest. If all test
 graphs of a fold have the same class, its ROC-AUC is undefined and not included in the mean.
 
 [bold]The task[/] is classification or regression. It follows from the method or, if the method supports

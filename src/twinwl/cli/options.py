@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 import typer
 
 from twinwl.errors import TwinWLError
+from twinwl.graphs.atom_labels import ATOM_LABELLINGS, LADDER
 from twinwl.isomorphism import READOUTS
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ else:
 # values are checked before these modules are loaded; a test compares them.
 CHOICES = {
     "device": ("auto", "cpu", "cuda", "mps"),
-    "atoms": ("skeleton", "constitution", "isotope", "stereo", "ecfp"),
+    "atoms": tuple(ATOM_LABELLINGS),
     "engine": ("local", "ray"),
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree", "ring"),
@@ -38,7 +39,7 @@ CHOICES = {
     "subgraph_network": ("gin", "gcn", "gat", "ppgn", "deepsets"),
     "readout": tuple(READOUTS),
     "root_mark": ("none", "root", "distance"),
-    "same": ("skeleton", "constitution", "isotope", "stereo"),
+    "same": LADDER,
     "split": ("stratified", "scaffold"),
     "task": ("auto", "classification", "regression"),
 }
@@ -47,6 +48,7 @@ CHOICES = {
 def add(app: typer.Typer, command: Callable[..., None], name: str | None = None) -> None:
     """Make a function a subcommand."""
     epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
+    epilog = epilog.replace("{readouts}", ", ".join(READOUTS))
     app.command(name, help=(command.__doc__ or "").partition("\n")[0], epilog=epilog)(_expanded(command))
 
 
@@ -216,10 +218,9 @@ ReadoutsOfFeatures = Annotated[
     ),
 ]
 
-_LADDER = (
-    "skeleton (element, bond type), constitution (also charge, hydrogens, radicals), isotope, stereo; "
-    "each includes the ones before"
-)
+
+def _described(names: tuple[str, ...]) -> str:
+    return "; ".join(f"{name}: {ATOM_LABELLINGS[name].summary}" for name in names)
 
 
 def _read(text: str, metavar: str | None = None, *names: str, **more: Any) -> Any:  # noqa: ANN401
@@ -257,8 +258,7 @@ class ReadingAtomsFlags(ReadingFlags):
     atoms: Annotated[
         str | None,
         _read(
-            f"What the atom labels of molecules contain: {_LADDER}; or ecfp (as in Morgan fingerprints: "
-            "degree, hydrogens, charge, mass, ring). \\[default: ecfp]",
+            f"What the atom labels of molecules contain. {_described(CHOICES['atoms'])}. \\[default: ecfp]",
             "LEVEL",
             callback=among("atoms"),
         ),
@@ -274,7 +274,7 @@ class ReadingSameFlags(ReadingFlags):
     atoms: Annotated[
         str | None,
         _read(
-            f"Which differences between molecules count: {_LADDER}. \\[default: constitution]",
+            f"Which differences between molecules count. {_described(LADDER)}. \\[default: constitution]",
             "LEVEL",
             "--same",
             callback=among("same"),

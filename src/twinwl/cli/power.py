@@ -3,11 +3,10 @@
 For each pair of the suite the command says whether it is told apart, and whether relabelled copies of its
 graphs get the same value; a value that changes then is unsound and does not count.
 
-[bold]What can be scored[/]: readouts of the Twin-WL test (weakest first: size, edges, degrees, wl,
-rooted-wl, marked-wl-1 … 9, rooted-fwl2, canonical; several joined by + are taken together) and, by import
-path, your own code, [cyan]package.module:name[/]: a function of a graph, a kernel, a transformer, or a torch
-module in evaluation mode. [cyan]--takes[/] says whether a function receives a batch of one graph, a networkx
-graph or PyG data.
+[bold]What can be scored[/]: readouts of the Twin-WL test ({readouts}; marked-wl goes up to 9; several
+joined by + are taken together) and, by import path, your own code, [cyan]package.module:name[/]: a function
+of a graph, a kernel, a transformer, or a torch module in evaluation mode. [cyan]--takes[/] says whether a
+function receives a batch of one graph, a networkx graph or PyG data.
 
 [bold]Suites[/]: brec (its authors' files in FOLDER or TWINWL_DATA, or the path of their zip or folder),
 atlas, regular, csl, strongly-regular, cfi, exp, twins; or a file of graphs of which 2p and 2p + 1 are a

@@ -7,8 +7,7 @@ each class, or a labels.csv with the columns file and class).
 [bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine
 on their kernel, good for small data sets; [cyan]ntwin[/] a network on every rooted subgraph.
 
-[bold]Readouts[/] of --features joint: size, edges, degrees, wl, rooted-wl, marked-wl-1 … marked-wl-9,
-rooted-fwl2, canonical (exact).
+[bold]Readouts[/] of --features joint: {readouts} (exact).
 
 [bold]The task[/]: --target names the column to predict. Text and two integers are classes (classification);
 numbers that are not all integers, be it only two such as 0.5 and 1.5, and integers that rarely repeat, are
@@ -20,8 +19,8 @@ all of them; cells may be empty. All methods compute the features once; stwin-sv
 each target, networks share all but their last layer. Metrics are printed for each target, and their mean.
 
 [bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring: accuracy,
-balanced-accuracy, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If one class
-is rare, choose by roc-auc or average-precision.
+balanced-accuracy, f1-macro, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If
+one class is rare, choose by roc-auc or average-precision.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little
 optimistic; with --refit they are those of the network before it learnt from these graphs too. Of molecules,

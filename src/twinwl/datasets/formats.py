@@ -11,7 +11,7 @@ ending come from the table.
 ``molecules.smi`` ``.smiles``       SMILES, one per line, a name after it if you like
 ``graphs.g6`` ``.s6`` ``.d6``       graph6, sparse6 or digraph6, one per line
 ``a.edges`` ``.edgelist`` ``.txt``  edge list, ``u v`` or ``u v value`` per line; ``.csv``, ``.tsv`` too
-``a.graphml`` ``a.gml``             GraphML, GML
+``a.graphml`` ``a.gml`` ``a.col``     GraphML, GML, DIMACS
 ``a.json``                          node-link JSON of networkx or d3, one graph or an array of them
 a folder of such files              one class per subfolder, or ``labels.csv`` beside the files
 ``FILE#17``                         graph 17 of a file, counted from 0
@@ -91,6 +91,7 @@ FORMATS = {
         "edge list", (".edges", ".edgelist", ".csv", ".tsv", ".txt"), "graph_files:read_edge_list",
         ("edge_label",),
     ),
+    "dimacs": Format("DIMACS", (".col",), "graph_files:read_dimacs"),
     "graphml": Format("GraphML", (".graphml", ".xml"), "graph_files:read_graphml", LABELS),
     "gml": Format("GML", (".gml",), "graph_files:read_gml", LABELS),
     "json": Format("JSON node-link", (".json",), "graph_files:read_node_link", LABELS),

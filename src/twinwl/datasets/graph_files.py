@@ -1,4 +1,4 @@
-"""Files of whole graphs: edge lists, GraphML, GML, JSON (node-link, as networkx and d3 write it), TU and EXP.
+"""Files of whole graphs: edge lists, DIMACS, GraphML, GML, JSON (node-link), TU and EXP.
 
 Labels are read only if they are named, in the library and on the command line, so that a file always gives
 the same graph; a warning lists the attributes that are not read.
@@ -187,6 +187,41 @@ def _fields_of_lines(text: str, name: str, *, quoted: bool) -> Iterator[tuple[in
             fields = [field for field in _SEPARATORS.split(stripped.removesuffix("{}")) if field]
         if fields:
             yield line, fields
+
+
+# ---------------------------------------------------------------------- DIMACS
+
+_DIMACS = re.compile(r"p\s+(?:edge|col)\s+(\d+)\s+(\d+)\s*|e\s+(\d+)\s+(\d+)\s*")
+
+
+def read_dimacs(path: Path, _: ReadOptions) -> GraphBatch:
+    """Read the graph of a DIMACS file: ``p edge NODES EDGES``, then ``e u v`` for each edge, nodes from 1."""
+    edges: list[tuple[int, int]] = []
+    n_nodes, n_edges = -1, 0
+    for line, content in enumerate(read_text(path).splitlines(), start=1):
+        if not content.strip() or content.split()[0] == "c":
+            continue
+        found = _DIMACS.fullmatch(content)
+        if found is None or (found[1] is None) == (n_nodes < 0):
+            raise GraphInputError(
+                f"{path}, line {line}: got {shown(content)}, expected one line 'p edge NODES EDGES', then "
+                "lines 'e u v'; comments begin with 'c '"
+            )
+        if found[1] is not None:
+            n_nodes, n_edges = int(found[1]), int(found[2])
+            continue
+        u, v = int(found[3]), int(found[4])
+        if not (1 <= u <= n_nodes and 1 <= v <= n_nodes):
+            raise GraphInputError(f"{path}, line {line}: got {shown(content)}, expected nodes 1 to {n_nodes}")
+        edges.append((u - 1, v - 1))
+    # Files that list each edge from both ends count it once or twice.
+    if n_nodes < 0 or len(edges) not in {n_edges, 2 * n_edges}:
+        raise GraphInputError(
+            f"{path}: has {len(edges)} edges, but no line 'p edge NODES EDGES' with that number; is it cut "
+            "off?"
+        )
+    once = {(min(edge), max(edge)) for edge in edges}
+    return GraphBatch.from_edges([sorted(once)], num_nodes=[n_nodes])
 
 
 # ---------------------------------------------------------------------- GraphML and GML

@@ -23,9 +23,9 @@ from twinwl.datasets.source import read_columns, read_source, read_with_targets,
 from twinwl.errors import TwinWLError, setting, shown, warn_caller
 from twinwl.evaluation.predictions import Predictions
 from twinwl.evaluation.result import Rendered
+from twinwl.graphs.atom_labels import LADDER
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.building import GraphsLike
-from twinwl.graphs.molecules import LADDER
 from twinwl.isomorphism.deduplication import deduplicate, wl_groups
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import resolve

@@ -107,10 +107,9 @@ def evaluate(
         ``"classification"``, ``"regression"``, or ``"auto"``: by the method or, if it supports both, by the
         targets (`twinwl.models.targets`). The result reports which was chosen.
     metrics
-        For classes: ``"accuracy"``, ``"majority"`` (the accuracy of always predicting the most common class),
-        ``"roc-auc"``, ``"average-precision"`` (PR-AUC), ``"balanced-accuracy"``, ``"mcc"``, ``"brier"``; for
-        numbers: ``"rmse"``, ``"mae"``, ``"r2"``, ``"spearman"``. The first is the main metric. None computes
-        all metrics that the method supports, accuracy or RMSE first. With more than two classes, ranking
+        Names from the table `twinwl.models.metrics.METRICS`, such as ``"accuracy"``, ``"roc-auc"`` or
+        ``"rmse"``. The first is the main metric. None computes all metrics that the method supports,
+        accuracy or RMSE first. With more than two classes, ranking
         metrics are averaged over the classes, each against the rest. An undefined score, such as a ROC-AUC if
         all test graphs of a fold have the same class, is NaN and not included in the mean, which says so.
     scoring

@@ -367,7 +367,7 @@ def alphabet_of(model: object) -> Alphabet | None:
     >>> alphabet_of(vectorizer).n_colours
     [1, 1]
     """
-    for path in ("space_", "vectorizer_.space_", "inputs_.histograms"):
+    for path in ("space_", "vectorizer_.space_", "inputs_.histograms.space"):
         place: object = model
         for name in path.split("."):
             place = getattr(place, name, None)

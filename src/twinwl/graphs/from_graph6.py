@@ -27,7 +27,7 @@ _TEXT = re.compile(
     rb"(?:>>graph6<<|>>sparse6<<(?=:)|>>digraph6<<(?=&))?"
     rb"([:&]?)([?-}]|~[?-}][?-~]{2}|~~[?-~]{6})([?-~]*)[\r\n]*"
 )
-_REMEDY = "is it graph6, sparse6 or digraph6, whole and unchanged?"
+_REMEDY = "expected graph6, sparse6 or digraph6 that is not cut off"
 _BIAS = 63  # the first printable character used
 _LONG = 126  # announces a longer size field
 _BITS_SET = np.array([number.bit_count() for number in range(64)])

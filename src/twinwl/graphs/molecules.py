@@ -1,8 +1,8 @@
 """SMILES and RDKit molecules into a GraphBatch: atoms are nodes, bonds are edges.
 
-`ATOM_LABELLINGS` says what the label of an atom can hold. Labels are written as in the brackets of SMILES:
-``NH3+`` is a nitrogen with three hydrogens and a positive charge, ``13C`` a carbon of mass 13, ``CH3•`` a
-radical, ``CH(R)`` a stereocentre.
+`twinwl.graphs.atom_labels` says what the label of an atom can hold. Labels are written as in the brackets of
+SMILES: ``NH3+`` is a nitrogen with three hydrogens and a positive charge, ``13C`` a carbon of mass 13,
+``CH3•`` a radical, ``CH(R)`` a stereocentre.
 
 Stereo is the CIP descriptors (R, S, r, s; E, Z) that RDKit assigns. Whether an atom is ``@`` or ``@@`` hangs
 on the order in which its neighbours are written, so a graph cannot carry it; it can carry a descriptor.
@@ -17,7 +17,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from operator import itemgetter, methodcaller
+from operator import itemgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from twinwl.arguments import JOBS, checked, one_of
 from twinwl.errors import GraphInputError, import_extra, setting, shown, warn_caller
+from twinwl.graphs.atom_labels import ATOM_LABELLINGS, periodic_table
 from twinwl.graphs.building import build, listed
 from twinwl.graphs.labels import Coded, encode_labels
 
@@ -39,72 +40,7 @@ AtomLevel: TypeAlias = str
 """A name in `ATOM_LABELLINGS`."""
 
 
-# ---------------------------------------------------------------------- what the label of an atom holds
-
-
-def _bracket(
-    symbol: str, hydrogens: int = 0, charge: int = 0, radicals: int = 0, isotope: int = 0, mark: str = ""
-) -> str:
-    sign = {0: "", 1: "+", -1: "-"}.get(charge, f"{charge:+d}")
-    counted = f"H{hydrogens if hydrogens > 1 else ''}" if hydrogens else ""
-    return f"{isotope or ''}{symbol}{counted}{sign}{'•' * radicals}{mark}"
-
-
-def _invariant(symbol: str, hydrogens: int, charge: int, mass: int, degree: int, in_ring: bool) -> str:
-    shift = f" mass{mass:+d}" if mass else ""
-    return f"{_bracket(symbol, hydrogens, charge)} X{degree}{shift}{' ring' if in_ring else ''}"
-
-
-def _mass_shift(atom: Chem.Atom) -> int:
-    """Return whole units of mass beside the mean of the element, as RDKit has it: 12C counts as C."""
-    if not atom.GetIsotope():
-        return 0
-    return int(atom.GetMass() - _periodic_table().GetAtomicWeight(atom.GetAtomicNum()))
-
-
-class AtomLabelling(NamedTuple):
-    """One way to label atoms: in words, what is read from each atom, and the label made of it."""
-
-    summary: str
-    read: tuple[Callable[[Any], Any], ...]
-    text: Callable[..., str] = _bracket
-    on_ladder: bool = True
-    """Whether it tells apart all that the one before it does."""
-
-
-_CONSTITUTION = tuple(
-    map(methodcaller, ("GetAtomicNum", "GetTotalNumHs", "GetFormalCharge", "GetNumRadicalElectrons"))
-)
-_ISOTOPE = (*_CONSTITUTION, methodcaller("GetIsotope"))
-
-# A new labelling is one record here; the element always comes first.
-ATOM_LABELLINGS = {
-    "skeleton": AtomLabelling("element and bond type", _CONSTITUTION[:1]),
-    "constitution": AtomLabelling("also formal charge, hydrogens and radicals", _CONSTITUTION),
-    "isotope": AtomLabelling("also isotopes", _ISOTOPE),
-    "stereo": AtomLabelling("also tetrahedral and double-bond stereo, as CIP descriptors", _ISOTOPE),
-    "ecfp": AtomLabelling(
-        "apart from these, the atom invariants of Morgan fingerprints, for features",
-        (
-            methodcaller("GetAtomicNum"),
-            methodcaller("GetTotalNumHs", True),  # noqa: FBT003  (those that are nodes as well)
-            methodcaller("GetFormalCharge"),
-            _mass_shift,
-            methodcaller("GetTotalDegree"),
-            methodcaller("IsInRing"),
-        ),
-        _invariant,
-        on_ladder=False,
-    ),
-}
-LADDER = tuple(name for name, labelling in ATOM_LABELLINGS.items() if labelling.on_ladder)
 ATOMS = one_of(*ATOM_LABELLINGS)
-
-
-@functools.cache
-def _periodic_table() -> Any:  # noqa: ANN401
-    return import_extra("rdkit.Chem", "chem").GetPeriodicTable()
-
 
 # ---------------------------------------------------------------------- constructors
 
@@ -303,7 +239,10 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
             # Twice as fast as GetAtoms, which is written in Python and checks the length at each step.
             each = list(map(molecule.GetAtomWithIdx, range(n_atoms)))
             try:
-                keys = list(zip(*(map(read, each) for read in labelling.read)))
+                values: list[Iterable[Any]] = [map(read, each) for read in labelling.read]
+                if labelling.read_molecule is not None:
+                    values.append(labelling.read_molecule(molecule))
+                keys = list(zip(*values))
                 plain = atoms != "stereo" or (text is not None and not _may_have_stereo(text))
                 marks = StereoMarks({}, {}) if plain else stereo_marks(chem, molecule)
             except (RuntimeError, ValueError) as error:  # hydrogens or rings were never worked out
@@ -321,7 +260,7 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
                 own = _bond_by_bond(molecule, marks.bonds, order_of_name, name_of_bond)
             places.append(own[0])
             orders.append(own[1])
-    symbol = _periodic_table().GetElementSymbol
+    symbol = periodic_table().GetElementSymbol
     node_counts = np.array(atom_counts, np.int64)
     owners = np.repeat(np.arange(len(node_counts)), [len(own) for own in places[1:]])
     sources, targets = np.divmod(np.concatenate(places), node_counts[owners])

@@ -25,6 +25,8 @@ class Readout:
         root marked it does: refined colours know their distance from it.
     n_marks : int
         Number of further nodes to mark.
+    on_ladder : bool
+        Whether its value decides those of all readouts before it in the table that are on the ladder too.
     is_known : bool
         Whether it is one of `READOUTS` or its like, and no function of a user's.
     """
@@ -35,6 +37,7 @@ class Readout:
     is_cheap: bool = False
     remembers: bool = False
     n_marks: int = 0
+    on_ladder: bool = True
     is_known: bool = True
 
     def on_block(self, block: Any) -> Any:  # noqa: ANN401  (RootedBlock and Values, of modules with kernels)
@@ -54,21 +57,26 @@ def marked(n_marks: int) -> Readout:
     return Readout(f"marked-wl-{n_marks}", "inner_colours.marked_wl", meaning, n_marks=n_marks)
 
 
-# Weakest first: each value decides the values of all readouts before it, with one exception. Several marks
-# and pairs of nodes see different things: "marked-wl-2" and "marked-wl-3" do not decide "rooted-fwl2".
+# Weakest first. Two stand beside the ladder: 1-WL, even with the root marked, cannot count "triangles", and
+# "marked-wl-2" and "marked-wl-3" do not decide "rooted-fwl2".
 _TABLE = (
     Readout("size", "readouts.size", "number of nodes", is_cheap=True),
     Readout("edges", "readouts.edges", "numbers of nodes and of edges, of each edge label", is_cheap=True),
+    Readout("triangles", "readouts.triangles", "numbers of nodes and of triangles",
+            is_cheap=True, on_ladder=False),
     Readout("degrees", "readouts.degrees", "the multiset of labels and degrees", is_cheap=True),
     Readout("wl", "inner_colours.wl", "the stable colours of 1-WL inside it", is_cheap=True),
     Readout(
         "rooted-wl", "inner_colours.rooted_wl", "the same, the root marked", is_cheap=True, remembers=True
     ),
     marked(1),
-    Readout("rooted-fwl2", "inner_colours.rooted_fwl2", "the same with folklore 2-WL; cubic", remembers=True),
+    Readout(
+        "rooted-fwl2", "inner_colours.rooted_fwl2", "the same with folklore 2-WL; cubic",
+        remembers=True, on_ladder=False,
+    ),
     marked(2),
     marked(3),
     Readout("canonical", "readouts.canonical", "its isomorphism class: exact", remembers=True),
-)
+)  # fmt: skip
 READOUTS = {readout.name: readout for readout in _TABLE}
 """The readouts by name. More marks are possible, up to ``marked-wl-9``."""

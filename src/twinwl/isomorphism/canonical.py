@@ -26,23 +26,9 @@ from twinwl.arrays import Bool, Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch, with_own_labels
 from twinwl.graphs.labels import Label, label_token
+from twinwl.refinement import content_keys
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import (
-    CLASS,
-    HEARD,
-    KEY,
-    LENGTH,
-    NODE,
-    SIGNATURE,
-    WHOLE,
-    Classes,
-    absorbed,
-    fold_keys,
-    individualise,
-    sign_all,
-    stable_classes,
-    with_room,
-)
+from twinwl.refinement.content_keys import CLASS, KEY, LENGTH, NODE, SIGNATURE, Classes, sign_all
 from twinwl.refinement.identities import rooted_subgraphs
 from twinwl.refinement.round_kernels import blended
 
@@ -202,11 +188,13 @@ def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
 
 
 def _keys_of_block(batch: GraphBatch) -> UInt64:
-    classes, graph_ptr = stable_classes(batch), batch.graph_ptr
+    classes, graph_ptr = content_keys.stable_classes(batch), batch.graph_ptr
     out = np.zeros((len(batch), 3), np.uint64)
 
     def identify(first: int, last: int) -> int:
-        room = with_room(classes, int(batch.nodes_per_graph[first:last].max(initial=0)), _N_NOTES)
+        room = content_keys.with_room(
+            classes, int(batch.nodes_per_graph[first:last].max(initial=0)), _N_NOTES
+        )
         return int(_identify(first, last, graph_ptr, room, out))
 
     work = classes.messages.indptr[graph_ptr] + graph_ptr
@@ -238,7 +226,7 @@ def _keys_by_components(batch: GraphBatch) -> UInt64:
         hops = int(batch.nodes_per_graph.max())
         keys = exact_keys(rooted_subgraphs(batch, hops, roots[several[graph_of_root]]).as_batch(batch))
         folds = np.empty((int(several.sum()), 2), np.uint64)
-        fold_keys(pointer(n_components[several]), keys, np.full_like(keys, _COMPONENT), folds)
+        content_keys.fold_keys(pointer(n_components[several]), keys, np.full_like(keys, _COMPONENT), folds)
         out[several] = folds
     return out
 
@@ -266,11 +254,11 @@ def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
     words, directed = classes.words, np.uint64(classes.directed)
     a, b = directed, np.uint64(high - low)
     for node in range(low, high):
-        x, y = blended(words[node, SIGNATURE], words[node, SIGNATURE + 1], HEARD)
+        x, y = blended(words[node, SIGNATURE], words[node, SIGNATURE + 1], content_keys.HEARD)
         a += x
         b += y
-    a, b = blended(a, b, WHOLE)
-    out[0], out[1] = absorbed(a, b, np.uint64(high - low), directed)
+    a, b = blended(a, b, content_keys.WHOLE)
+    out[0], out[1] = content_keys.absorbed(a, b, np.uint64(high - low), directed)
     out[2] = 1
 
 
@@ -294,7 +282,7 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
             return cost * depth
         words_at[depth], marks_at[depth], cell_at[depth] = words[low:high], marks[low:high], cell
         n_paths += marks[cell, LENGTH] * (depth + 1)
-        individualise(marks[cell, NODE], depth, low, classes)
+        content_keys.individualise(marks[cell, NODE], depth, low, classes)
         cell = class_to_split(low, high, classes)
         depth += 1
     if n_paths * cost > _MOST_STEPS:
@@ -324,7 +312,7 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
 def _leads_to(key: UInt64, node: int, level: int, depth: int, low: int, high: int, classes: Classes) -> bool:
     """Return whether individualising another node leads to the same key, in as many steps."""
     for deeper in range(level, depth):
-        individualise(node, deeper, low, classes)
+        content_keys.individualise(node, deeper, low, classes)
         cell = class_to_split(low, high, classes)
         if (cell < 0) != (deeper + 1 == depth):
             return False

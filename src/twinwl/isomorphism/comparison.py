@@ -185,10 +185,8 @@ def compare(
     g, h
         Two graphs: batches of one, or single graphs of any kind that `twinwl.as_batch` takes in a list.
     readout
-        Weakest first: ``"size"``, ``"edges"``, ``"degrees"``, ``"wl"``, ``"rooted-wl"``, ``"marked-wl-1"``,
-        ``"marked-wl-2"`` and so on to ``"marked-wl-9"``, and ``"canonical"``. Also ``"rooted-fwl2"``, which
-        is stronger than ``"marked-wl-1"``, and with more marks neither stronger nor weaker. Or a function of
-        a `RootedSubgraph` that returns something hashable, or a list of these.
+        A name from `twinwl.isomorphism.READOUTS`, from ``"size"``, the weakest, to ``"canonical"``, which is
+        exact; a function of a `RootedSubgraph` that returns something hashable; or a list of these.
     n_iter
         Maximum number of rounds. None continues until the colours of both graphs together are stable and no
         rooted subgraph grows any more, after which no round can differ. For two graphs of n nodes, m edges

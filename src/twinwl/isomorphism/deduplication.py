@@ -9,9 +9,10 @@ import numpy as np
 from twinwl.arguments import FLAG, checked
 from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError
+from twinwl.graphs.atom_labels import LADDER
 from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.building import GraphsLike, as_batch
-from twinwl.graphs.molecules import LADDER, AtomLevel
+from twinwl.graphs.molecules import AtomLevel
 from twinwl.isomorphism.canonical import exact_keys, number_keys
 from twinwl.isomorphism.hashing import Rounds, graph_keys
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, resolve

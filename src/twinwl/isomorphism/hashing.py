@@ -20,15 +20,9 @@ from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.isomorphism import Readout
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, RoundReader, only_sizes, resolve
+from twinwl.refinement import content_keys
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import (
-    absorbed,
-    absorbed_rows,
-    digest_keys,
-    fold_keys,
-    node_keys,
-    stable_signatures,
-)
+from twinwl.refinement.content_keys import absorbed, fold_keys, node_keys
 from twinwl.refinement.identities import rooted_sizes, search
 
 EVERY_RADIUS_UP_TO = 256
@@ -40,7 +34,7 @@ _NODES_PER_SEARCH = 64  # where no more than one node in so many is wanted, sear
 
 def stable_folds(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
     """Return a key for each graph's multiset of (stable signature, growth), shape (n_graphs, 2)."""
-    signatures, class_size = stable_signatures(batch)
+    signatures, class_size = content_keys.stable_signatures(batch)
     # How fast rooted subgraphs grow follows from the classes for a node that is alone in its class.
     wanted = class_size > 1 if only_sizes(readouts) else np.ones(batch.n_nodes, np.bool_)
     large = np.repeat(batch.nodes_per_graph > EVERY_RADIUS_UP_TO, batch.nodes_per_graph)
@@ -105,7 +99,7 @@ def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UI
         growing = np.flatnonzero(sizes != before)
         if not len(growing):
             break
-        keys[growing] = absorbed_rows(keys[growing], reader.read_keys(sizes)[growing])
+        keys[growing] = content_keys.absorbed_rows(keys[growing], reader.read_keys(sizes)[growing])
         before = sizes
     return keys
 
@@ -318,7 +312,7 @@ def _counts(batch: GraphBatch, rounds: Int64) -> Int64:
 
 
 def _names(version: bytes, readouts: tuple[Readout, ...]) -> UInt64:
-    return digest_keys([version + b"".join(_name_token(readout) for readout in readouts)])
+    return content_keys.digest_keys([version + b"".join(_name_token(readout) for readout in readouts)])
 
 
 def _name_token(readout: Readout) -> bytes:

@@ -13,15 +13,9 @@ from twinwl.arguments import pointer
 from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
+from twinwl.refinement import content_keys
 from twinwl.refinement.colours import balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import (
-    ABSORBED,
-    KeyedMessages,
-    absorbed,
-    absorbed_codes,
-    row_keys,
-    sum_messages,
-)
+from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorbed, row_keys, sum_messages
 from twinwl.refinement.round_kernels import stirred
 
 _USUAL_ROUNDS = 16  # until colours are stable, as far as the length of a thread's work is concerned
@@ -44,7 +38,7 @@ def _stable_keys(block: RootedBlock, *, marked: bool) -> UInt64:
     subgraph_ptr, root, messages, keys = block.as_subgraphs()
     if marked:
         keys[root] = row_keys(keys[root])
-    messages = messages._replace(code_keys=absorbed_codes(messages.code_keys))
+    messages = messages._replace(code_keys=content_keys.absorbed_codes(messages.code_keys))
     out = np.empty((len(block), 2), np.uint64)
 
     def refine(first: int, last: int) -> None:

@@ -4,7 +4,7 @@ The table of readouts is `twinwl.isomorphism.READOUTS`. Here are those that coun
 a readout on one of all equal rooted subgraphs.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from twinwl.arguments import MARKED_WL, Constraint, checked, one_of
 from twinwl.arrays import Int32, Int64, UInt64, Values
+from twinwl.compilation import kernel
 from twinwl.errors import LabelError, TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import label_token, normalise_label
@@ -38,6 +39,28 @@ def edges(block: RootedBlock) -> Int64 | UInt64:
     n_arcs = np.diff(graphs.indptr[graphs.graph_ptr])
     n_edges = n_arcs if graphs.directed else n_arcs // 2
     return np.column_stack([block.sizes.astype(np.int64), n_edges])
+
+
+def triangles(block: RootedBlock) -> Int64:
+    """Return the numbers of nodes and of triangles; where directed, of arcs beside a way of two arcs."""
+    graphs = block.graphs
+    closed = _closed_ways(graphs.graph_ptr, graphs.indptr, graphs.indices)
+    return np.column_stack([block.sizes.astype(np.int64), closed if graphs.directed else closed // 6])
+
+
+@kernel
+def _closed_ways(graph_ptr: Int64, indptr: Int64, indices: Int32) -> Int64:
+    """Count in each graph the ways ``u, v, w`` whose ends are joined as well: six of each triangle."""
+    counts = np.zeros(len(graph_ptr) - 1, np.int64)
+    heard_by = np.full(len(indptr) - 1, -1)  # the last node that each node is a neighbour of
+    for graph in range(len(counts)):
+        for u in range(graph_ptr[graph], graph_ptr[graph + 1]):
+            neighbours = indices[indptr[u] : indptr[u + 1]]
+            heard_by[neighbours] = u
+            for v in neighbours:
+                for w in indices[indptr[v] : indptr[v + 1]]:
+                    counts[graph] += heard_by[w] == u
+    return counts
 
 
 def degrees(block: RootedBlock) -> UInt64:
@@ -204,7 +227,7 @@ class RoundReader:
 
     def read_keys(self, size_of_node: Int32) -> UInt64:
         """Do the same, and return one key of all values of a node, shape (n_nodes, 2)."""
-        return joint_keys([value_keys(values, self._source.batch) for values in self.read(size_of_node)])
+        return joint_keys(self.read(size_of_node), self._source.batch)
 
 
 def only_sizes(readouts: tuple[Readout, ...]) -> bool:
@@ -212,8 +235,9 @@ def only_sizes(readouts: tuple[Readout, ...]) -> bool:
     return all(readout.name == "size" and readout.is_known for readout in readouts)
 
 
-def joint_keys(parts: list[UInt64]) -> UInt64:
-    """Return one key for what several readouts say, each of shape (n, 2)."""
+def joint_keys(values: Iterable[Values], batch: GraphBatch) -> UInt64:
+    """Return one key of the values of several readouts, shape (n, 2); see `value_keys`."""
+    parts = [value_keys(own, batch) for own in values]
     return parts[0] if len(parts) == 1 else row_keys(np.hstack(parts))
 
 

@@ -8,11 +8,11 @@ SmilesToGraphs: the first step of a pipeline that starts at strings.
 
 import copy
 import functools
-import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast, dataclass_transform
 
 import numpy as np
 from sklearn import metrics
@@ -27,13 +27,14 @@ from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import ATOMS, AtomLevel
-from twinwl.models.calibration import CONFIDENCE, ClassHead, NumberHead
+from twinwl.models.calibration import ClassHead, NumberHead
 from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
 RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
+_Kind = TypeVar("_Kind", bound="type[GraphEstimator]")
 _T = TypeVar("_T")
 _Estimator = TypeVar("_Estimator", bound="TaskEstimator")
 _SEEDS_BELOW = 2**31 - 1
@@ -72,8 +73,6 @@ class GraphEstimator(BaseEstimator):
         for table in ("_constraints", "_renamed", "_kept"):
             parts = [vars(base).get(table, {}) for base in reversed(cls.__mro__)]
             setattr(cls, table, {name: entry for part in parts for name, entry in part.items()})
-        if "__init__" in vars(cls) and (cls._renamed or cls._removed):
-            cls.__init__ = old_names(cls._removed, **cls._renamed)(cls.__init__)  # type: ignore[method-assign]
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name, as scikit-learn does."""
@@ -254,27 +253,22 @@ def old_names(
     return decorate
 
 
-def keeps_parameters(init: _Function) -> _Function:
-    """Let an ``__init__`` without a body set one attribute per parameter, as scikit-learn expects.
+@dataclass_transform()
+def with_parameters(kind: _Kind) -> _Kind:
+    """Make the ``__init__`` of an estimator from its parameters: annotated attributes with a default.
 
-    >>> class Rounds:
-    ...     @keeps_parameters
-    ...     def __init__(self, n_iter=3): ...
-    >>> Rounds(5).n_iter
-    5
+    As fields of a dataclass, parameters are inherited one by one, so no signature is repeated. Those after
+    ``_: KW_ONLY`` are keywords. Fitted attributes are annotated in methods: here they would be parameters.
+
+    >>> @with_parameters
+    ... class Rounds(GraphEstimator):
+    ...     n_iter: int = 3
+    >>> Rounds(5)
+    Rounds(n_iter=5)
     """
-    signature = inspect.signature(init)
-
-    @functools.wraps(init)
-    def keeping(self: object, *args: object, **kwargs: object) -> None:
-        init(self, *args, **kwargs)
-        given = signature.bind(self, *args, **kwargs)
-        given.apply_defaults()
-        _, *parameters = given.arguments.items()
-        for name, value in parameters:
-            setattr(self, name, value)
-
-    return cast("_Function", keeping)
+    dataclass(eq=False, repr=False)(kind)
+    kind.__init__ = old_names(kind._removed, **kind._renamed)(kind.__init__)  # type: ignore[method-assign]  # noqa: SLF001
+    return kind
 
 
 def _with_new_names(
@@ -288,6 +282,7 @@ def _with_new_names(
     return {renamed.get(name, name): value for name, value in params.items()}
 
 
+@with_parameters
 class SmilesToGraphs(TransformerMixin, GraphEstimator):
     """Turn SMILES strings into a `GraphBatch`; needs no fitting.
 
@@ -309,13 +304,10 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
     array(['amine'], dtype='<U7')
     """
 
-    _constraints: ClassVar[Constraints] = {"atoms": (ATOMS,), "n_jobs": (JOBS, None)}
+    _constraints = {"atoms": (ATOMS,), "n_jobs": (JOBS, None)}
 
-    atoms: AtomLevel
-    n_jobs: int | None
-
-    @keeps_parameters
-    def __init__(self, atoms: AtomLevel = "skeleton", n_jobs: int | None = None) -> None: ...
+    atoms: AtomLevel = "skeleton"
+    n_jobs: int | None = None
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002  (nothing is learnt)
         """Check the parameters; nothing is learnt from the strings."""
@@ -365,7 +357,7 @@ class TaskEstimator(GraphEstimator):
     _learns_tasks: ClassVar[bool] = True
     _learns_numbers: ClassVar[bool]
 
-    _kept: ClassVar[Mapping[str, Any]] = {"tasks": tuple[str, ...] | None}
+    _kept = {"tasks": tuple[str, ...] | None}
 
     tasks_: tuple[str, ...] | None = None
     heads_: list[Any]
@@ -502,7 +494,7 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
     """What all classifiers do with decision values."""
 
     _learns_numbers = False
-    _kept: ClassVar[Mapping[str, Any]] = {"heads": list[ClassHead]}
+    _kept = {"heads": list[ClassHead]}
     heads_: list[ClassHead]
     score = TaskEstimator.score  # scikit-learn's knows no missing targets
 
@@ -551,7 +543,6 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
             Whether the guarantee holds within each class, also a rare one, or only on average.
         """
         self._check_fitted()
-        checked("confidence", confidence, CONFIDENCE)
         checked("per_class", per_class, FLAG)
         return self._per_task(self._ask("sets", self._decisions(X), confidence, per_class=per_class))
 
@@ -560,7 +551,7 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
     """What all regressors do with decision values."""
 
     _learns_numbers = True
-    _kept: ClassVar[Mapping[str, Any]] = {"heads": list[NumberHead]}
+    _kept = {"heads": list[NumberHead]}
     heads_: list[NumberHead]
     score = TaskEstimator.score
 
@@ -581,7 +572,6 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
             Above 0 and below 1.
         """
         self._check_fitted()
-        checked("confidence", confidence, CONFIDENCE)
         return self._per_task(self._ask("intervals", self._decisions(X), confidence))
 
 

@@ -373,7 +373,6 @@ def hold_out(
     >>> len(kept), len(held)
     (6, 2)
     """
-    fraction = checked("validation_fraction", fraction, number(0, 1, above=True, below=True))
     random = np.random.default_rng(seed)
     held = (
         _held_rows(codes, fraction, random)

@@ -19,34 +19,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import (
-    FLAG,
-    FRACTION,
-    MAX_ITEMS,
-    ROUNDS,
-    Constraint,
-    checked,
-    integer,
-    one_of,
-    pointer,
-    ranges,
-)
+from twinwl import arguments
+from twinwl.arguments import FLAG, ROUNDS, Constraint, checked, one_of, pointer
 from twinwl.arrays import Int32, Int64, Ints, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.labels import Label
 from twinwl.isomorphism import READOUTS, Readout
-from twinwl.isomorphism.readouts import (
-    ReadoutChoice,
-    RoundReader,
-    joint_keys,
-    only_sizes,
-    resolve,
-    value_keys,
-)
+from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, joint_keys, only_sizes, resolve
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
-from twinwl.models.base import Constraints, GraphEstimator, warn_unseen_labels
+from twinwl.models.base import GraphEstimator, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, tree_of_colour
 from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, refine
 from twinwl.refinement.content_keys import hexadecimal
@@ -232,7 +215,7 @@ class Examples:
         roots = graphs.graph_ptr[:-1] + self.root[columns]
         sizes = graphs.nodes_per_graph.astype(np.int32)
         block = RootedBlock(Neighbourhoods(graphs), roots, LARGEST_EXAMPLE, sizes)
-        return joint_keys([value_keys(readout.on_block(block), graphs) for readout in readouts])
+        return joint_keys([readout.on_block(block) for readout in readouts], graphs)
 
     def of_columns(self, columns: Int64 | slice) -> Examples:
         """Return the examples of some columns."""
@@ -248,12 +231,6 @@ def _distinct(keys: UInt64) -> tuple[UInt64, Int64]:
     place = np.empty(len(keys), np.int64)
     place[order] = np.cumsum(new) - 1
     return ordered[new], place
-
-
-COLUMN_PARAMETERS: Constraints = {
-    "min_df": (integer(1, MAX_ITEMS), FRACTION),
-    "max_features": (integer(1, MAX_ITEMS), None),
-}
 
 
 def choose_columns(
@@ -311,18 +288,18 @@ KINDS = ("count", "size", "joint")
 # value is a digit of 31 bits, so the packed key *is* the pair, whatever values come later.
 STRIDE = (1 << 31) - 2
 
-FEATURE_PARAMETERS: Constraints = {
-    "n_iter": (ROUNDS, None),
-    "features": (one_of(*KINDS),),
-    "edge_labels": (FLAG, None),
-    "initial": (one_of(*INITIALS),),
-    "ignore_features": (FLAG,),
-    "readout": (one_of("size"), READOUT),
-}
-
 
 class FeatureEstimator(GraphEstimator):
     """Base of estimators with the parameters of STwin features."""
+
+    _constraints = {
+        "n_iter": (ROUNDS, None),
+        "features": (one_of(*KINDS),),
+        "edge_labels": (FLAG, None),
+        "initial": (one_of(*INITIALS),),
+        "ignore_features": (FLAG,),
+        "readout": (one_of("size"), READOUT),
+    }
 
     n_iter: Any
     features: str
@@ -388,7 +365,7 @@ class FeatureSpace:
         place = column - int(first[h])
         if self.twins is None:
             return h, place, None
-        colour, value = self.twins[h].sig_items[2 * place : 2 * place + 2].tolist()
+        colour, value = self.twins[h].pairs[place].tolist()
         return h, colour, value
 
     def first_rounds(self, n_iter: int) -> FeatureSpace:
@@ -399,6 +376,11 @@ class FeatureSpace:
         if self.examples is None:
             return first
         return replace(first, examples=self.examples.of_columns(slice(first.n_columns)))
+
+    def widen(self, matrix: sparse.csr_matrix) -> None:
+        """Give a matrix all columns of the space, whose number earlier model files do not hold."""
+        _require(matrix.shape[1] <= self.n_columns, "features")
+        matrix.resize(matrix.shape[0], self.n_columns)
 
     def names(self) -> list[str]:
         """Return a name for each column.
@@ -411,7 +393,7 @@ class FeatureSpace:
         return [
             f"h{h}:c{colour}:{self._value_name(value)}"
             for h, part in enumerate(self.twins)
-            for colour, value in part.sig_items.reshape(-1, 2).tolist()
+            for colour, value in part.pairs.tolist()
         ]
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
@@ -569,7 +551,7 @@ def encode_in_full(
     grown = stwin_features(batch, space=space, extend=True)
     widths, grown_widths = np.array(space.columns_per_round), grown.space.columns_per_round
     # What is new in a round stands behind what was known.
-    matrix = keep_columns(grown.matrix, ranges(pointer(grown_widths)[:-1], widths))
+    matrix = keep_columns(grown.matrix, arguments.ranges(pointer(grown_widths)[:-1], widths))
     if warn:
         warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
     column = grown.column_of_node
@@ -611,14 +593,14 @@ def pair_with_values(
     return out, tuple(rounds)
 
 
-def _in_order(pairs: Round) -> tuple[Round, Int32]:
+def _in_order(part: Round) -> tuple[Round, Int32]:
     """Sort a round's pairs by colour, then value; also return the new number of each."""
-    colour, value = pairs.sig_items.reshape(-1, 2).T
+    colour, value = part.pairs.T
     order = np.lexsort((value, colour))
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    items = pairs.sig_items.reshape(-1, 2)[order].reshape(-1)
-    return Round(pairs.sig_ptr, items, pairs.stride, pairs.n_codes), rank
+    items = part.pairs[order].reshape(-1)
+    return replace(part, sig_items=items), rank
 
 
 _EXAMPLES_READ_AGAIN = 64
@@ -657,22 +639,9 @@ def alphabet_from_state(state: Mapping[str, Any]) -> Alphabet:
     return Alphabet(labels, edge_labels, state["initial"], directed, tuple(rounds))
 
 
-def columns_from_state(state: Mapping[str, Any], n_columns: int) -> Int64 | None:
-    """Read the columns that were kept; None if all were."""
-    columns: Int64 | None = restore(Int64 | None, state.get("columns"), "columns")
-    check_columns(columns, n_columns)
-    return columns
-
-
 def check_columns(columns: Int64 | None, n_columns: int) -> None:
     """Refuse columns that do not rise, or of which there are not so many."""
     _require(columns is None or (np.diff([-1, *columns, n_columns]) > 0).all(), "columns")
-
-
-def widen(matrix: sparse.csr_matrix, n_columns: int) -> None:
-    """Give a matrix of features all columns of its space, whose number earlier model files do not hold."""
-    _require(matrix.shape[1] <= n_columns, "features")
-    matrix.resize(matrix.shape[0], n_columns)
 
 
 def _pairs(items: Ints, n_colours: int) -> Round:

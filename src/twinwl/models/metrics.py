@@ -216,11 +216,11 @@ def _accuracy(answers: Answers) -> float:
     return float(answers.weights[right].sum() / answers.weights.sum())
 
 
-def _of_labels(name: str) -> Callable[[Answers], float]:
+def _of_labels(name: str, **options: object) -> Callable[[Answers], float]:
     def of_two_classes(answers: Answers) -> float:
         if len(np.unique(answers.y)) < _TWO:
             return math.nan
-        return float(_function(name)(answers.y, answers.predicted, sample_weight=answers.weights))
+        return float(_function(name)(answers.y, answers.predicted, sample_weight=answers.weights, **options))
 
     return of_two_classes
 
@@ -282,6 +282,8 @@ METRICS: dict[str, Metric] = {
                of_positive=True, scorer=_AP),
         Metric("balanced-accuracy", "balanced accuracy", "classes", _of_labels("balanced_accuracy_score"),
                percent=True, scorer="balanced_accuracy"),
+        Metric("f1-macro", "macro F1", "classes", _of_labels("f1_score", average="macro"),
+               percent=True, scorer="f1_macro"),
         Metric("mcc", "MCC", "classes", _of_labels("matthews_corrcoef"), scorer="matthews_corrcoef"),
         Metric("brier", "Brier", "probabilities", _brier, greater_is_better=False, scorer="neg_brier_score"),
         Metric("rmse", "RMSE", "numbers", lambda answers: math.sqrt(_mean_error(answers, 2)),

@@ -17,8 +17,9 @@ TwinKernel: similarities of graphs through their STwin features.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Iterator
+from dataclasses import KW_ONLY
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -32,16 +33,8 @@ from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, keeps_parameters
-from twinwl.models.features import (
-    FEATURE_PARAMETERS,
-    Encoding,
-    FeatureEstimator,
-    FeatureSpace,
-    encode_in_full,
-    stwin_features,
-    widen,
-)
+from twinwl.models.base import with_parameters
+from twinwl.models.features import Encoding, FeatureEstimator, FeatureSpace, encode_in_full, stwin_features
 from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.terminal import ProgressBar
 
@@ -374,6 +367,7 @@ def _shared(queries: Int64, graphs: Int64, left: _Rows, right: _Rows) -> Float64
 
 
 @savable
+@with_parameters
 class TwinKernel(TransformerMixin, FeatureEstimator):
     """Kernel matrices between graphs, from their STwin features.
 
@@ -419,32 +413,23 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
            [12., 18.]])
     """
 
-    _constraints: ClassVar[Constraints] = {
-        **FEATURE_PARAMETERS,
+    _constraints = {
         "base": (one_of(*BASES),),
         "normalize": (FLAG,),
     }
 
     _fitted_attribute = "similarity_"
-    _kept: ClassVar[Mapping[str, Any]] = {"space": FeatureSpace, "matrix": sparse.csr_matrix}
+    _kept = {"space": FeatureSpace, "matrix": sparse.csr_matrix}
 
-    space_: FeatureSpace
-    matrix_: sparse.csr_matrix
-    similarity_: Similarity
-
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | None = 3,
-        features: str = "size",
-        base: str = "linear",
-        normalize: bool = True,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        ignore_features: bool = False,
-        *,
-        readout: ReadoutChoice = "size",
-    ) -> None: ...
+    n_iter: int | None = 3
+    features: str = "size"
+    base: str = "linear"
+    normalize: bool = True
+    edge_labels: bool | None = None
+    initial: str = "label"
+    ignore_features: bool = False
+    _: KW_ONLY
+    readout: ReadoutChoice = "size"
 
     def fit(self, X: GraphsLike, y: object = None) -> Self:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
@@ -453,7 +438,7 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         return self
 
     def _keep(self, space: FeatureSpace, matrix: sparse.csr_matrix) -> None:
-        widen(matrix, space.n_columns)
+        space.widen(matrix)
         self.space_, self.matrix_ = space, matrix
         self.similarity_ = Similarity(matrix, self.base, normalize=self.normalize)
 

@@ -2,71 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from twinwl.arguments import (
-    CLASS_WEIGHT,
-    FLAG,
-    JOBS,
-    MAX_ITEMS,
-    RANDOM_STATE,
-    ROUNDS,
-    check_fits,
-    checked,
-    integer,
-    number,
-    one_of,
-    one_or_more,
-)
+from twinwl import arguments
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, number, one_of, one_or_more
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import (
-    Constraints,
-    GraphClassifier,
-    GraphRegressor,
-    RandomState,
-    TaskEstimator,
-    keeps_parameters,
-    old_names,
-    one_seed,
-)
-from twinwl.models.calibration import (
-    Calibration,
-    ClassHead,
-    NumberHead,
-    predicted_codes,
-    scaffolds_of,
-)
+from twinwl.models import base as estimators
+from twinwl.models import svm as machines
+from twinwl.models.base import RandomState, old_names, one_seed, with_parameters
+from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
-from twinwl.models.features import (
-    FEATURE_PARAMETERS,
-    FeatureEstimator,
-    FeatureSpace,
-    encode_in_full,
-    stwin_features,
-    widen,
-)
+from twinwl.models.features import FeatureEstimator, FeatureSpace, encode_in_full, stwin_features
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
 from twinwl.models.similarity import BASES, Similarity, divisors_of, own_sums, similarities_by_rounds
-from twinwl.models.svm import (
-    INNER_FOLDS,
-    PENALTIES,
-    Choice,
-    LandmarkSVM,
-    SelectedSVM,
-    inner_folds,
-    kernel_svm,
-    scaffold_folds,
-    select_svms,
-)
+from twinwl.models.svm import Choice, SelectedSVM, inner_folds, scaffold_folds
 from twinwl.models.targets import TargetColumn, name_task
 from twinwl.terminal import ProgressBar
 
@@ -86,7 +44,8 @@ def _of_svms(name: str, doc: str) -> Any:  # noqa: ANN401
     return property(value, doc=doc)
 
 
-class TwinSVM(FeatureEstimator, TaskEstimator):
+@with_parameters
+class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
     """Base of the support vector machines on a twin kernel: the choice of rounds and C, and prediction.
 
     Several tasks share the features and the kernel matrices. Each has an SVM of its own, which is the one
@@ -103,47 +62,43 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         Which training graphs these are.
     """
 
-    _constraints: ClassVar[Constraints] = {
-        **FEATURE_PARAMETERS,
+    _constraints = {
         "n_iter": (one_or_more(ROUNDS),),
-        "C": (PENALTIES,),
+        "C": (machines.PENALTIES,),
         "base": (one_of(*BASES),),
         "normalize": (FLAG,),
-        "inner_folds": (INNER_FOLDS,),
-        "n_jobs": (JOBS, None),
-        "random_state": RANDOM_STATE,
+        "inner_folds": (machines.INNER_FOLDS,),
+        "n_jobs": (arguments.JOBS, None),
+        "random_state": arguments.RANDOM_STATE,
         "kernel_approximation": (one_of("nystroem"), None),
-        "n_components": (integer(1, MAX_ITEMS),),
+        "n_components": (integer(1, arguments.MAX_ITEMS),),
         "tol": (number(1e-12, 1),),
         "verbose": (FLAG, integer(0), None),
     }
     _fitted_attribute = "heads_"
-    _kept: ClassVar[Mapping[str, Any]] = {
+    _kept = {
         "space": FeatureSpace,
         "matrix": sparse.csr_matrix,
         "rows": Int64,
         "svms": list[SelectedSVM],
     }
     _for_large_sets: ClassVar[str]
+    epsilon = 0.0
 
-    C: float | Sequence[float]
-    base: str
-    normalize: bool
-    epsilon: float = 0.0
-    inner_folds: int
-    n_jobs: int | None
-    random_state: RandomState
-    scoring: str
-    kernel_approximation: str | None
-    n_components: int
-    tol: float
-    verbose: bool | int | None
-
-    svms_: list[SelectedSVM]
-    space_: FeatureSpace
-    matrix_: sparse.csr_matrix
-    rows_: Int64
-    _similarities: list[Similarity]
+    n_iter: int | Sequence[int] = (0, 1, 2, 3, 4, 5)
+    C: float | Sequence[float] = (1, 3, 10)
+    features: str = "joint"
+    base: str = "minmax"
+    normalize: bool = True
+    edge_labels: bool | None = None
+    initial: str = "label"
+    _: KW_ONLY
+    scoring: str = "accuracy"
+    kernel_approximation: str | None = None
+    n_components: int = 1000
+    readout: ReadoutChoice = "size"
+    tol: float = 1e-3
+    verbose: bool | int | None = None
 
     n_iter_ = _of_svms("n_iter", "The number of rounds chosen.")
     C_ = _of_svms("C", "The penalty chosen.")
@@ -183,7 +138,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
         approximation = None
         if self.kernel_approximation is not None:
-            approximation = LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
+            approximation = machines.LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
         columns = [targets.column(place) for place in range(len(targets.heads))]
         choices = []
         for place, column in enumerate(columns):
@@ -192,7 +147,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
             choices.append(
                 Choice(
                     replace(column, rows=np.searchsorted(targets.rows, column.rows)),
-                    approximation or kernel_svm(column, self.tol, self.epsilon),
+                    approximation or machines.kernel_svm(column, self.tol, self.epsilon),
                     folds,
                     self.scoring,
                     break_ties=not column.numbers,
@@ -209,7 +164,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
                 normalize=self.normalize,
                 landmarks=None if approximation is None else approximation.landmarks,
             )
-            found = select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
+            found = machines.select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
         heads, svms = zip(*map(_finished, columns, found))
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
         self._keep(encoding.space, encoding.matrix[rows], rows, list(svms), targets.names, list(heads))
@@ -227,7 +182,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
         """Set fitted attributes; ``matrix`` has the features of the training graphs ``rows``."""
         if matrix.shape[0] != len(rows):
             raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-        widen(matrix, space.n_columns)
+        space.widen(matrix)
         self.svms_, self.rows_ = svms, rows
         self.space_ = space.first_rounds(max(svm.n_iter for svm in svms))
         self.matrix_, self._similarities, order = matrix[:, : self.space_.n_columns], [], np.argsort(rows)
@@ -252,7 +207,7 @@ class TwinSVM(FeatureEstimator, TaskEstimator):
             n_landmarks = min(n_graphs, self.n_components)
             needed = _MATRICES_OF_LANDMARKS * n_landmarks * n_graphs
             what, remedy = f"with {n_landmarks:,} landmarks,", "use a smaller n_components"
-        check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
+        arguments.check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
 
     def _decisions(self, X: GraphsLike) -> list[Float64]:
         self._check_fitted()
@@ -337,7 +292,8 @@ def _contributions(
 
 
 @savable
-class STwinSVC(GraphClassifier, TwinSVM):
+@with_parameters
+class STwinSVC(estimators.GraphClassifier, TwinSVM):
     """Classify graphs with a support vector machine on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs; the strong default
@@ -372,10 +328,10 @@ class STwinSVC(GraphClassifier, TwinSVM):
         Do not warn about continuous node features, which are not used.
     scoring : str, default="accuracy"
         What the inner choice goes by, as in scikit-learn: ``"accuracy"``, ``"balanced_accuracy"``,
-        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by decision values,
-        one class against the rest where there are more than two. If the best choice gives the same class to
-        all held-out graphs, which happens where one class is rare, an equally good one with a higher ROC-AUC
-        is taken instead.
+        ``"f1_macro"``, ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by
+        decision values, one class against the rest where there are more than two. If the best choice gives
+        the same class to all held-out graphs, which happens where one class is rare, an equally good one with
+        a higher ROC-AUC is taken instead.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
         random, and learns a linear model with a squared loss on the Nyström features that they give. Its
@@ -425,40 +381,23 @@ class STwinSVC(GraphClassifier, TwinSVM):
     array(['path', 'cycle'], dtype='<U5')
     """
 
-    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
+    _constraints = {"class_weight": arguments.CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
     _for_large_sets = "STwinClassifier"
 
     held_out_decisions_ = _of_svms(
         "held_out", "Decision values of all training graphs, by SVMs that did not learn from them."
     )
 
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | Sequence[int] = (0, 1, 2, 3, 4, 5),
-        C: float | Sequence[float] = (1, 3, 10),
-        features: str = "joint",
-        base: str = "minmax",
-        normalize: bool = True,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        inner_folds: int = 5,
-        class_weight: str | Mapping[object, float] | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        ignore_features: bool = False,
-        *,
-        scoring: str = "accuracy",
-        kernel_approximation: str | None = None,
-        n_components: int = 1000,
-        readout: ReadoutChoice = "size",
-        tol: float = 1e-3,
-        verbose: bool | int | None = None,
-    ) -> None: ...
+    inner_folds: int = 5
+    class_weight: object = None
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    ignore_features: bool = False
 
 
 @savable
-class STwinSVR(GraphRegressor, TwinSVM):
+@with_parameters
+class STwinSVR(estimators.GraphRegressor, TwinSVM):
     """Predict a number for each graph with support vector regression on a twin kernel.
 
     The number of rounds and C are chosen by cross-validation inside the training graphs. Targets are
@@ -530,7 +469,7 @@ class STwinSVR(GraphRegressor, TwinSVM):
     array([2., 3.])
     """
 
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "epsilon": (number(0, 1e6),),
         "scoring": (one_of(*NUMBER_SCORINGS),),
     }
@@ -540,26 +479,13 @@ class STwinSVR(GraphRegressor, TwinSVM):
         "held_out", "Numbers of all training graphs, by SVMs that did not learn from them."
     )
 
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | Sequence[int] = (1, 2, 3, 4),
-        C: float | Sequence[float] = (0.3, 1, 3, 10, 30),
-        features: str = "size",
-        base: str = "minmax",
-        normalize: bool = True,
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        epsilon: float = 0.01,
-        inner_folds: int = 5,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        ignore_features: bool = False,
-        *,
-        scoring: str = "r2",
-        kernel_approximation: str | None = None,
-        n_components: int = 1000,
-        readout: ReadoutChoice = "size",
-        tol: float = 1e-3,
-        verbose: bool | int | None = None,
-    ) -> None: ...
+    n_iter: int | Sequence[int] = (1, 2, 3, 4)
+    C: float | Sequence[float] = (0.3, 1, 3, 10, 30)
+    features: str = "size"
+    epsilon: float = 0.01
+    inner_folds: int = 5
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    ignore_features: bool = False
+    _: KW_ONLY
+    scoring: str = "r2"

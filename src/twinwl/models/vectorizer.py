@@ -12,36 +12,26 @@ columns is complete: every frequent colour consists of frequent colours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from twinwl.arguments import checked, integer, pointer
+from twinwl.arguments import FRACTION, MAX_ITEMS, checked, integer, pointer
 from twinwl.arrays import Bool, Float64, Int32, Int64, UInt64
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import load, savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, keeps_parameters, warn_unseen_labels
+from twinwl.models import features
+from twinwl.models.base import warn_unseen_labels, with_parameters
 from twinwl.models.explanation import RootedTree
-from twinwl.models.features import (
-    COLUMN_PARAMETERS,
-    FEATURE_PARAMETERS,
-    Encoding,
-    FeatureEstimator,
-    FeatureSpace,
-    ValueTable,
-    check_columns,
-    choose_columns,
-    keep_columns,
-    stwin_features,
-)
+from twinwl.models.features import Encoding, FeatureEstimator, FeatureSpace, keep_columns, stwin_features
 from twinwl.refinement.colours import Alphabet, Round, item_dtype
 from twinwl.refinement.content_keys import absorbed_rows, content_keys, row_keys
 
@@ -122,8 +112,8 @@ def column_keys(space: FeatureSpace) -> list[UInt64]:
     if space.twins is None:
         return keys
     out = []
-    for of_colour, pairs in zip(keys, space.twins):
-        colour, value = pairs.sig_items.reshape(-1, 2).T.astype(np.int64)
+    for of_colour, part in zip(keys, space.twins):
+        colour, value = part.pairs.T.astype(np.int64)
         of_value = row_keys(value[:, None]) if space.values is None else space.values.keys[value]
         out.append(absorbed_rows(np.ascontiguousarray(of_colour[colour]), np.ascontiguousarray(of_value)))
     return out
@@ -153,7 +143,7 @@ def freeze(vectorizer: STwinVectorizer, counts: ColumnCounts, graphs: GraphBatch
     n_graphs, n_found = [], 0
     for h, keys in enumerate(column_keys(space)):
         counted = counts.where(counts.h == h)
-        number, _ = ValueTable(counted.keys).numbers(keys, insert=False)
+        number, _ = features.ValueTable(counted.keys).numbers(keys, insert=False)
         n_found += int(np.count_nonzero(number >= 0))
         n_graphs.append(np.append(counted.n_graphs, 0)[number])
     if n_found != len(counts.h):
@@ -162,7 +152,7 @@ def freeze(vectorizer: STwinVectorizer, counts: ColumnCounts, graphs: GraphBatch
             "were counted; the graphs have changed since, so count them again"
         )
     frequency = np.concatenate(n_graphs)
-    kept = choose_columns(frequency, len(graphs), 1, vectorizer.max_features)
+    kept = features.choose_columns(frequency, len(graphs), 1, vectorizer.max_features)
     vectorizer._keep(*_restricted(space, kept), frequency[kept])  # noqa: SLF001  (the same module)
     return vectorizer
 
@@ -181,7 +171,7 @@ def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 |
             low + of[place] for low, of, place in zip(pointer(alphabet.n_colours), rank, places, strict=False)
         ]
         return smaller, np.concatenate(new)
-    pairs = [part.sig_items.reshape(-1, 2)[place] for part, place in zip(space.twins, places)]
+    pairs = [part.pairs[place] for part, place in zip(space.twins, places)]
     alphabet, rank = _closed(space.alphabet, [part[:, 0] for part in pairs])
     twins = tuple(
         Round(
@@ -226,6 +216,7 @@ def _in_order(counts: ColumnCounts) -> ColumnCounts:
 
 
 @savable
+@with_parameters
 class STwinVectorizer(TransformerMixin, FeatureEstimator):
     """Turn graphs into sparse STwin features.
 
@@ -249,11 +240,10 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
-        For ``"joint"``: what is read out of each node's rooted subgraph, ``"size"``, ``"edges"``,
-        ``"degrees"``, ``"wl"``, ``"rooted-wl"``, ``"marked-wl-1"`` to ``"marked-wl-9"``, ``"rooted-fwl2"`` or
-        ``"canonical"``, as for `twinwl.compare`; or a function of a `RootedSubgraph` that returns a number, a
-        string or a tuple of these. It sees the labels that colours are made of: edge labels only with
-        ``edge_labels=True``, and node labels only with ``initial="label"``.
+        For ``"joint"``: what is read out of each node's rooted subgraph, by a name from
+        `twinwl.isomorphism.READOUTS`, as for `twinwl.compare`; or a function of a `RootedSubgraph` that
+        returns a number, a string or a tuple of these. It sees the labels that colours are made of: edge
+        labels only with ``edge_labels=True``, and node labels only with ``initial="label"``.
 
     Attributes
     ----------
@@ -291,33 +281,27 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
       2: • – 0, 1
     """
 
-    _constraints: ClassVar[Constraints] = {**FEATURE_PARAMETERS, **COLUMN_PARAMETERS}
+    _constraints = {
+        "min_df": (integer(1, MAX_ITEMS), FRACTION),
+        "max_features": (integer(1, MAX_ITEMS), None),
+    }
 
     _fitted_attribute = "space_"
-    _kept: ClassVar[Mapping[str, Any]] = {
+    _kept = {
         "space": FeatureSpace,
         "columns": Int64 | None,
         "n_graphs_with_column": Int64 | None,
     }
 
-    space_: FeatureSpace
-    columns_: Int64 | None
-    n_features_out_: int
-    n_graphs_with_column_: Int64 | None
-
-    @keeps_parameters
-    def __init__(
-        self,
-        n_iter: int | None = 3,
-        features: str = "size",
-        edge_labels: bool | None = None,
-        initial: str = "label",
-        min_df: int | float = 1,
-        max_features: int | None = None,
-        ignore_features: bool = False,
-        *,
-        readout: ReadoutChoice = "size",
-    ) -> None: ...
+    n_iter: int | None = 3
+    features: str = "size"
+    edge_labels: bool | None = None
+    initial: str = "label"
+    min_df: int | float = 1
+    max_features: int | None = None
+    ignore_features: bool = False
+    _: KW_ONLY
+    readout: ReadoutChoice = "size"
 
     @classmethod
     def from_vocabulary(
@@ -363,7 +347,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
                 "features` writes"
             )
         for name, value in settings.items():
-            if name not in FEATURE_PARAMETERS:
+            if name not in cls._constraints:
                 raise TypeError(f"from_vocabulary() got an unexpected keyword argument {name!r}")
             if (found := getattr(model, name)) != value:
                 raise TwinWLError(
@@ -371,14 +355,14 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
                     f"{shown(found)}; count the corpus again with the settings you need"
                 )
         n_graphs = model.n_graphs_with_column_
-        fewest = model.min_df if min_df is None else checked("min_df", min_df, COLUMN_PARAMETERS["min_df"][0])
+        fewest = model.min_df if min_df is None else checked("min_df", min_df, cls._constraints["min_df"][0])
         if fewest < model.min_df:
             raise TwinWLError(
                 f"min_df: got {fewest}, but the vocabulary {str(path)!r} only has columns of {model.min_df} "
                 "graphs and more; count the corpus again with a lower min_df"
             )
-        checked("max_features", max_features, *COLUMN_PARAMETERS["max_features"])
-        kept = choose_columns(n_graphs, int(n_graphs.max(initial=0)), fewest, max_features)
+        checked("max_features", max_features, *cls._constraints["max_features"])
+        kept = features.choose_columns(n_graphs, int(n_graphs.max(initial=0)), fewest, max_features)
         if len(kept) < len(n_graphs):
             model.columns_ = kept if model.columns_ is None else model.columns_[kept]
             model.n_graphs_with_column_, model.n_features_out_ = n_graphs[kept], len(kept)
@@ -457,12 +441,12 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         encoding = stwin_features(self._graphs_to_fit(X), **self.settings)
         n_graphs, n_columns = encoding.matrix.shape
         n_graphs_with = np.bincount(encoding.matrix.indices, minlength=n_columns)
-        columns = choose_columns(n_graphs_with, n_graphs, self.min_df, self.max_features)
+        columns = features.choose_columns(n_graphs_with, n_graphs, self.min_df, self.max_features)
         self._keep(encoding.space, columns if len(columns) < n_columns else None, None)
         return encoding
 
     def _keep(self, space: FeatureSpace, columns: Int64 | None, n_graphs_with_column: Int64 | None) -> None:
-        check_columns(columns, space.n_columns)
+        features.check_columns(columns, space.n_columns)
         self.space_, self.columns_, self.n_graphs_with_column_ = space, columns, n_graphs_with_column
         self.n_features_out_ = space.n_columns if columns is None else len(columns)
         if n_graphs_with_column is not None and len(n_graphs_with_column) != self.n_features_out_:

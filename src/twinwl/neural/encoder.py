@@ -23,21 +23,12 @@ from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.from_pyg import edge_codes
+from twinwl.neural import readouts
 from twinwl.neural.quotient import ROOT_MARK, Hops, RootMark, hops_of_layers, n_marks, root_blocks
-from twinwl.neural.readouts import (
-    GIN,
-    READOUT,
-    AtDepths,
-    BoundedReadout,
-    NetworkReadout,
-    SubgraphBatch,
-    build_readout,
-    read_out,
-    width_of,
-)
+from twinwl.neural.readouts import GIN, AtDepths, BoundedReadout, SubgraphBatch, read_out
 from twinwl.neural.rows import Differentiated, Pool, RowBatch, as_tensor, by_kernels, has_kernels, pool
 from twinwl.neural.sparse import SparseLinear, SparseRows
-from twinwl.neural.training import Examples, moved, own_device, rows_at_once
+from twinwl.neural.training import Examples, blocks_of, moved, own_device
 from twinwl.refinement.identities import RootedSubgraphs, rooted_sizes, rooted_subgraphs
 
 
@@ -151,7 +142,7 @@ class NTwinEncoder(nn.Module):
         n_edge_labels: int = 0,
         directed: bool = False,
         subtree: str = "none",
-        readout: NetworkReadout = "gin",
+        readout: readouts.NetworkReadout = "gin",
         readout_width: int | None = None,
     ) -> None:
         super().__init__()
@@ -163,18 +154,20 @@ class NTwinEncoder(nn.Module):
         self.hops = hops_of_layers(hops, layers)
         self.root_mark = root_mark
         self.n_marks = n_marks(root_mark, self.hops)
-        readout = checked("readout", readout, *READOUT)
+        readout = checked("readout", readout, *readouts.READOUT)
         arguments = readout_arguments(
             n_features, hidden, self.hops, root_mark, n_edge_labels, directed=directed
         )
-        self.rooted = build_readout(readout, arguments)
+        self.rooted = readouts.build_readout(readout, arguments)
         n_codes = arguments["n_codes"]
         self.subtree = GIN(n_features, hidden, layers, n_codes) if subtree == "gin" else None
         if isinstance(self.rooted, GIN):
             self.n_rooted_outputs = layers * hidden
         elif readout_width is None:
             views = (view for _, view in self._views())
-            self.n_rooted_outputs = sum(width_of(view, arguments["n_features"], n_codes) for view in views)
+            self.n_rooted_outputs = sum(
+                readouts.width_of(view, arguments["n_features"], n_codes) for view in views
+            )
         else:
             self.n_rooted_outputs = checked("readout_width", readout_width, integer(1, MAX_ITEMS))
         self.n_outputs = self.n_rooted_outputs + (0 if self.subtree is None else layers * hidden)
@@ -641,13 +634,13 @@ class NTwinNetwork(nn.Module):
         """
         if not isinstance(self.norm, PooledSumNorm):
             return
-        place, step = own_device(self), rows_at_once(examples)
+        place = own_device(self)
         was_training = self.encoder.training
         self.encoder.eval()  # as at prediction: an own readout may have dropout
         with torch.no_grad():
             parts = [
                 self.encoder(moved(examples.take(rows), place).graphs)  # type: ignore[attr-defined]
-                for rows in np.split(np.arange(len(examples)), range(step, len(examples), step))
+                for rows in blocks_of(examples)
             ]
         self.encoder.train(was_training)
         self.norm.recalibrate(torch.cat(parts))

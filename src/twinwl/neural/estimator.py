@@ -6,8 +6,8 @@ import copy
 import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -18,30 +18,14 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, GraphClassifier, GraphRegressor, TaskEstimator, old_names, seeds
-from twinwl.models.calibration import (
-    ClassHead,
-    NumberHead,
-    hold_out,
-    hold_out_scaffolds,
-    scaffolds_of,
-)
+from twinwl.models import base
+from twinwl.models.base import GraphEstimator, TaskEstimator, seeds, with_parameters
+from twinwl.models.calibration import ClassHead, NumberHead, hold_out, hold_out_scaffolds, scaffolds_of
 from twinwl.models.explanation import Decision
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
-from twinwl.neural.training import (
-    CALLBACKS,
-    DEVICES,
-    Callbacks,
-    Examples,
-    Held,
-    History,
-    call_back,
-    device_of,
-    predict_logits,
-    seeded,
-    train,
-)
+from twinwl.neural import training
+from twinwl.neural.training import Examples, Held, History
 from twinwl.terminal import ProgressBar
 
 # The model of one task, or of an earlier fit, is of the same class.
@@ -49,21 +33,6 @@ from twinwl.terminal import ProgressBar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-Kind = TypeVar("Kind", bound=type[TaskEstimator])
-
-
-@dataclass_transform()
-def with_parameters(kind: Kind) -> Kind:
-    """Make the ``__init__`` of an estimator from its parameters: annotated attributes with a default.
-
-    As fields of a dataclass, parameters are inherited one by one, so no signature is repeated. Those after
-    ``_: KW_ONLY`` are keywords. Fitted attributes are annotated in methods: here they would be parameters.
-    """
-    dataclass(eq=False, repr=False)(kind)
-    kind.__init__ = old_names(kind._removed, **kind._renamed)(kind.__init__)  # type: ignore[method-assign]
-    return kind
 
 
 def weights_to_state(module: torch.nn.Module) -> dict[str, Values]:
@@ -144,7 +113,50 @@ def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.
 
 
 @with_parameters
-class NeuralGraphEstimator(TaskEstimator):
+class TrainingParameters(GraphEstimator):
+    """The parameters of all estimators that train a network; see `NeuralGraphEstimator`."""
+
+    _constraints = {
+        "dropout": (number(0, 1, below=True),),
+        "max_epochs": (integer(1, 1_000_000),),
+        "batch_size": (integer(1, MAX_ITEMS),),
+        "learning_rate": (number(0, 10, above=True),),
+        "weight_decay": (number(0, 100),),
+        "patience": (integer(1, 1_000_000),),
+        "validation_fraction": (number(0, 1, above=True, below=True), None),
+        "refit": (FLAG,),
+        "average_epochs": (integer(1, 1_000),),
+        "warm_start": (FLAG,),
+        "callbacks": training.CALLBACKS,
+        "device": (one_of(*training.DEVICES),),
+        "random_state": RANDOM_STATE,
+        "verbose": (FLAG, integer(0), None),
+    }
+
+    _removed = {
+        "hold_outs": "leave it out (one hold-out chooses the epoch), or pass validation_data",
+        "precision": "leave it out: training is in single precision",
+    }
+    _not_saved = ("callbacks",)
+
+    _: KW_ONLY
+    dropout: float = 0.5
+    max_epochs: int = 100
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    patience: int = 15
+    validation_fraction: float | None = 0.1
+    verbose: bool | int | None = None
+    device: str = "auto"
+    refit: bool = False
+    average_epochs: int = 1
+    warm_start: bool = False
+    callbacks: training.Callbacks = None
+
+
+@with_parameters
+class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     """Base of the neural estimators; a subclass defines how graphs become examples, and the network.
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the training part;
@@ -196,45 +208,10 @@ class NeuralGraphEstimator(TaskEstimator):
         Number of epochs that the final network was trained for; not saved.
     """
 
-    _constraints: ClassVar[Constraints] = {
-        "dropout": (number(0, 1, below=True),),
-        "max_epochs": (integer(1, 1_000_000),),
-        "batch_size": (integer(1, MAX_ITEMS),),
-        "learning_rate": (number(0, 10, above=True),),
-        "weight_decay": (number(0, 100),),
-        "patience": (integer(1, 1_000_000),),
-        "validation_fraction": (number(0, 1, above=True, below=True), None),
-        "refit": (FLAG,),
-        "average_epochs": (integer(1, 1_000),),
-        "warm_start": (FLAG,),
-        "callbacks": CALLBACKS,
-        "device": (one_of(*DEVICES),),
-        "random_state": RANDOM_STATE,
-        "verbose": (FLAG, integer(0), None),
-    }
-
-    _renamed: ClassVar[Mapping[str, str]] = {"progress": "verbose"}
-    _removed: ClassVar[Mapping[str, str]] = {
-        "hold_outs": "leave it out (one hold-out chooses the epoch), or pass validation_data",
-        "precision": "leave it out: training is in single precision",
-    }
-    _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
+    _renamed = {"progress": "verbose"}
 
     _: KW_ONLY
-    dropout: float = 0.5
-    max_epochs: int = 100
-    batch_size: int = 32
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.0
-    patience: int = 15
-    validation_fraction: float | None = 0.1
-    verbose: bool | int | None = None
-    device: str = "auto"
     scoring: str | None = None
-    refit: bool = False
-    average_epochs: int = 1
-    warm_start: bool = False
-    callbacks: Callbacks = None
 
     _fitted_attribute = "history_"
     _learns_tasks = False
@@ -293,7 +270,7 @@ class NeuralGraphEstimator(TaskEstimator):
             start = network_of(self, targets)
         self._begin(targets)
         batch = targets.counted(batch)
-        device_of(self.device)  # refuse one that is not there before the work of encoding
+        training.device_of(self.device)  # refuse one that is not there before the work of encoding
         split_seed, *other_seeds = seeds(self.random_state, 3)
         kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, batch)
         # Encoders are fitted on the kept part only: held-out graphs are encoded as new graphs will be.
@@ -348,7 +325,7 @@ class NeuralGraphEstimator(TaskEstimator):
         self._fitted_with = self.get_params(deep=False)
         self.held_out_outputs_ = None
         if validation is not None:
-            self.held_out_outputs_ = predict_logits(self.module_, validation.examples)
+            self.held_out_outputs_ = training.predict_logits(self.module_, validation.examples)
             answers = validation.targets.reshape(-1, len(self.heads_))
             decisions = self._task_decisions(self.held_out_outputs_)
             for place, head in enumerate(self.heads_):
@@ -370,7 +347,7 @@ class NeuralGraphEstimator(TaskEstimator):
             single = self.tasks_ is None and isinstance(head, ClassHead)
             positive = positive_class(head.classes) if single else 1
             validation = validation._replace(scoring=self.scoring, positive=positive)
-        with seeded(module_seed):
+        with training.seeded(module_seed):
             module = self._build_module(self._n_outputs) if start is None else copy.deepcopy(start)
         with ProgressBar(
             type(self).__name__, max_epochs, show=None if self.verbose is None else bool(self.verbose)
@@ -379,9 +356,9 @@ class NeuralGraphEstimator(TaskEstimator):
             def after_epoch(history: History) -> bool:
                 bar.advance()
                 bar.note(*history.figures())
-                return call_back(self.callbacks, history)
+                return training.call_back(self.callbacks, history)
 
-            history = train(
+            history = training.train(
                 module,
                 rows.examples,
                 rows.targets,
@@ -504,13 +481,13 @@ class NeuralGraphEstimator(TaskEstimator):
         self._check_fitted()
         examples = self._examples(self._new_graphs(X, "predict"))
         with self._network_on_device() as network:
-            return predict_logits(network, examples)
+            return training.predict_logits(network, examples)
 
     @contextmanager
     def _network_on_device(self) -> Iterator[Any]:
         """Put the network on ``device`` in the block; files and explanations need it on the processor."""
         try:
-            yield self.module_.to(device_of(self.device, or_else="cpu"))
+            yield self.module_.to(training.device_of(self.device, or_else="cpu"))
         finally:
             self.module_.cpu()
 
@@ -576,7 +553,7 @@ def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | F
 
 
 @with_parameters
-class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
+class NeuralGraphClassifier(base.GraphClassifier, NeuralGraphEstimator):
     """Base of the neural classifiers: trained on the cross-entropy.
 
     Parameters
@@ -584,9 +561,9 @@ class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
     scoring : str or None
-        What the epoch is chosen by: ``"accuracy"``, ``"balanced_accuracy"``, ``"matthews_corrcoef"``,
-        ``"roc_auc"`` or ``"average_precision"``, of several tasks its mean, ties by the loss. None: accuracy;
-        of several tasks, the loss alone.
+        What the epoch is chosen by: ``"accuracy"``, ``"balanced_accuracy"``, ``"f1_macro"``,
+        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``, of several tasks its mean, ties by
+        the loss. None: accuracy; of several tasks, the loss alone.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
         As for `twinwl.neural.estimator.NeuralGraphEstimator`.
 
@@ -596,13 +573,13 @@ class NeuralGraphClassifier(GraphClassifier, NeuralGraphEstimator):
         The classes, sorted.
     """
 
-    _constraints: ClassVar[Constraints] = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS), None)}
+    _constraints = {"class_weight": CLASS_WEIGHT, "scoring": (one_of(*SCORINGS), None)}
 
     _: KW_ONLY
     class_weight: object = None
 
 
-class NeuralGraphRegressor(GraphRegressor, NeuralGraphEstimator):
+class NeuralGraphRegressor(base.GraphRegressor, NeuralGraphEstimator):
     """Base of the neural regressors: trained on the mean squared error of standardised targets.
 
     Parameters
@@ -620,7 +597,7 @@ class NeuralGraphRegressor(GraphRegressor, NeuralGraphEstimator):
         Mean and standard deviation of the training targets.
     """
 
-    _constraints: ClassVar[Constraints] = {"scoring": (one_of(*NUMBER_SCORINGS), None)}
+    _constraints = {"scoring": (one_of(*NUMBER_SCORINGS), None)}
 
     @property
     def mean_(self) -> float | list[float]:

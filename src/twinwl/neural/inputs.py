@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -24,14 +24,8 @@ from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
 from twinwl.isomorphism.rooted import Groups, Neighbourhoods
-from twinwl.models.features import (
-    Encoding,
-    FeatureSpace,
-    alphabet_from_state,
-    alphabet_to_state,
-    columns_from_state,
-    stwin_features,
-)
+from twinwl.models import features
+from twinwl.models.features import Encoding, FeatureSpace, stwin_features
 from twinwl.neural.encoder import GraphData, NTwinInput, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.quotient import RootMark, RowExamples, n_marks
 from twinwl.neural.readouts import SubgraphBatch
@@ -301,14 +295,11 @@ class FittedInputs(NodeInputs):
     def to_state(self) -> dict[str, object]:
         """Return plain values and arrays for a model file."""
         # A tuple would be written as a label.
-        lists = {
-            name: None if labels is None else list(labels)
-            for name, labels in (("labels", self.labels), ("edge_labels", self.edge_labels))
-        }
-        state: dict[str, object] = {**vars(self), **lists}
+        edge_labels = None if self.edge_labels is None else list(self.edge_labels)
+        state = {**vars(self), "labels": list(self.labels), "edge_labels": edge_labels}
         del state["histograms"]
         if self.histograms is not None:
-            state["alphabet"] = alphabet_to_state(self.histograms.space.alphabet)
+            state["alphabet"] = features.alphabet_to_state(self.histograms.space.alphabet)
             state["columns"] = self.histograms.columns
         return state
 
@@ -318,8 +309,9 @@ class FittedInputs(NodeInputs):
         inputs: FittedInputs = restore(cls, state)
         if inputs.subtree != "wl":
             return inputs
-        space = FeatureSpace("count", alphabet_from_state(state["alphabet"]))
-        columns = cast("Int64", columns_from_state(state, space.n_columns))
+        space = FeatureSpace("count", features.alphabet_from_state(state["alphabet"]))
+        columns = restore(Int64, state["columns"], "columns")
+        features.check_columns(columns, space.n_columns)
         return replace(inputs, histograms=SubtreeHistograms(space, columns))
 
 

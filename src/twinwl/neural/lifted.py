@@ -20,17 +20,9 @@ from torch import Tensor, nn
 from twinwl.arguments import checked, one_of, pointer
 from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
+from twinwl.neural import rows
 from twinwl.neural.encoder import normalised
-from twinwl.neural.rows import (
-    BatchLevels,
-    ColourLevels,
-    aggregate,
-    as_tensor,
-    distinct_rows,
-    expanded,
-    gather,
-    pool,
-)
+from twinwl.neural.rows import aggregate, as_tensor, distinct_rows, expanded, gather, pool
 from twinwl.neural.training import own_device
 
 if TYPE_CHECKING:
@@ -73,7 +65,7 @@ class LiftedModel(nn.Module):
             self._edge = self._edge[torch.from_numpy(order)]
             codes = distinct_rows(self._edge.numpy().reshape(len(order), -1))[0]
         self._x, ptr = batch.x, batch.ptr.numpy()
-        self._levels = ColourLevels()
+        self._levels = rows.ColourLevels()
         self._levels.add(ptr, distinct_rows(batch.x.numpy().reshape(len(batch.x), -1))[0])
         for level in range(len(self.layers)):
             self._levels.add(ptr, own=(level, None), messages=(level, *arcs), codes=codes)
@@ -123,7 +115,7 @@ class LiftedModel(nn.Module):
 class _Run:
     """One call of a model on rows; it counts the layers that were passed."""
 
-    def __init__(self, levels: BatchLevels, edge: Tensor | None) -> None:
+    def __init__(self, levels: rows.BatchLevels, edge: Tensor | None) -> None:
         self.levels, self.edge, self.level = levels, edge, 0
 
     @contextmanager

@@ -7,7 +7,7 @@ roots, and explain: gradient times state, mapped from colours back to nodes.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import torch
@@ -15,57 +15,22 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from twinwl.arguments import (
-    DEPTH,
-    FLAG,
-    MAX_ITEMS,
-    MEMORY,
-    RANDOM_STATE,
-    WIDTH,
-    allowed_memory,
-    checked,
-    graph_of_node,
-    integer,
-    number,
-    one_of,
-    readable,
-)
+from twinwl import arguments
+from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, checked, integer, number, one_of
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, RandomState, old_names, seeds
+from twinwl.models.base import RandomState, old_names, seeds, with_parameters
 from twinwl.models.explanation import ColumnShare, Explanation, explanation_of, plain
-from twinwl.neural.encoder import (
-    GraphData,
-    NTwinEncoder,
-    NTwinNetwork,
-    messages,
-    readout_arguments,
-    subgraph_batch,
-)
-from twinwl.neural.estimator import (
-    NeuralGraphClassifier,
-    NeuralGraphEstimator,
-    NeuralGraphRegressor,
-    with_parameters,
-)
+from twinwl.neural import estimator, quotient
+from twinwl.neural.encoder import NTwinEncoder, NTwinNetwork, messages, readout_arguments, subgraph_batch
+from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
 from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples
-from twinwl.neural.quotient import (
-    HOPS,
-    ROOT_MARK,
-    ROOTS,
-    Hops,
-    RootMark,
-    RowExamples,
-    TooManyColoursError,
-    hops_of_layers,
-    root_blocks,
-)
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
 from twinwl.neural.sparse import SparseExamples
-from twinwl.neural.training import Examples, moved, own_device, rows_at_once, seeded, single_threaded
+from twinwl.neural.training import Examples, blocks_of, moved, own_device, seeded, single_threaded
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 _MANY_GRAPHS = 1000
@@ -93,23 +58,14 @@ class SampledPrediction(NamedTuple):
 
 
 @with_parameters
-class NTwinNetworkEstimator(NeuralGraphEstimator):
-    """Base of `NTwinClassifier` and `NTwinRegressor`: parameters, inputs, network, explanation, state.
+class NTwinParameters(estimator.TrainingParameters):
+    """The parameters of all estimators with a network of NTwin-GNN; see `NTwinClassifier`."""
 
-    Attributes
-    ----------
-    module_ : NTwinNetwork
-    inputs_ : FittedInputs
-        Labels, scales and histograms of the training graphs.
-    hops_ : tuple of int
-        Radius of each layer: ``hops``, or less where memory would not do.
-    """
-
-    _constraints: ClassVar[Constraints] = {
+    _constraints = {
         "layers": (DEPTH,),
-        "hops": HOPS,
+        "hops": quotient.HOPS,
         "hidden": (WIDTH,),
-        "root_mark": (ROOT_MARK,),
+        "root_mark": (quotient.ROOT_MARK,),
         "readout": READOUT,
         "subtree": (one_of(*SUBTREES),),
         "edge_labels": (FLAG, None),
@@ -117,19 +73,16 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         "normalize": (FLAG,),
         "min_df": (integer(1, MAX_ITEMS),),
         "unknown": (one_of("zero", "error"),),
-        "roots": ROOTS,
+        "roots": quotient.ROOTS,
         "max_memory": MEMORY,
     }
 
-    _renamed: ClassVar[Mapping[str, str]] = {"normalise": "normalize"}
-
-    _learns_tasks = True
-    _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)  # may be code of the user
+    _named_parameters = ("readout",)  # may be code of the user
 
     layers: int = 3
-    hops: Hops = "growing"
+    hops: quotient.Hops = "growing"
     hidden: int = 64
-    root_mark: RootMark = "none"
+    root_mark: quotient.RootMark = "none"
     random_state: RandomState = 0
     _: KW_ONLY
     readout: NetworkReadout = "gin"
@@ -141,6 +94,24 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
     unknown: str = "zero"
     roots: float | None = None
     max_memory: int | None = None
+
+
+@with_parameters
+class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
+    """Base of `NTwinClassifier` and `NTwinRegressor`: parameters, inputs, network, explanation, state.
+
+    Attributes
+    ----------
+    module_ : NTwinNetwork
+    inputs_ : FittedInputs
+        Labels, scales and histograms of the training graphs.
+    hops_ : tuple of int
+        Radius of each layer: ``hops``, or less where memory would not do.
+    """
+
+    _renamed = {"normalise": "normalize"}
+
+    _learns_tasks = True
 
     def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
         batch = super()._new_graphs(X, what)
@@ -171,14 +142,14 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             only some roots were taken.
         """
         self._check_fitted()
-        roots = checked("roots", roots, *ROOTS[:-1])
+        roots = checked("roots", roots, *quotient.ROOTS[:-1])
         n_samples = checked("n_samples", n_samples, integer(2, MAX_ITEMS))
         if self.tasks_ is not None:
             raise TwinWLError("predict_sampled is for one task; ask for_task(name).predict_sampled(…)")
         if not self._is_bounded:
             raise TwinWLError("predict_sampled needs a readout that is bounded by 1-WL; use predict")
         examples = self._examples(self._new_graphs(X, "predict"), roots=roots)
-        (seed,) = seeds(checked("random_state", random_state, *RANDOM_STATE), 1)
+        (seed,) = seeds(checked("random_state", random_state, *arguments.RANDOM_STATE), 1)
         with self._network_on_device() as network, seeded(seed):
             outputs = _sampled_outputs(network, examples, n_samples)
         head = self.heads_[0]
@@ -266,7 +237,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         self.inputs_ = FittedInputs.of(
             batch, self.layers, subtree=self.subtree, edge_labels=bool(self.edge_labels), min_df=self.min_df
         )
-        self.hops_ = wanted = hops_of_layers(self.hops, self.layers)
+        self.hops_ = wanted = quotient.hops_of_layers(self.hops, self.layers)
         if self.roots is not None and not self._is_bounded:
             raise TwinWLError(
                 f"roots: got {self.roots} with a readout that is not bounded by 1-WL, expected None"
@@ -311,7 +282,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _plan(self, batch: GraphBatch) -> tuple[Any, str | None]:
         """Return the rooted subgraphs, and why a training step on the largest might not fit into memory."""
-        allowed = allowed_memory(self.max_memory)
+        allowed = arguments.allowed_memory(self.max_memory)
         if self._is_bounded:
             rooted = self._rooted(batch, self.roots)
             need = self._bytes_of_rows(rooted)
@@ -333,7 +304,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
             return rooted, None
         return rooted, (
             f"the rooted subgraphs of {min(self.batch_size, len(batch))} graphs with hops {self.hops_} may "
-            f"need {readable(need)}, more than the {readable(allowed)} allowed"
+            f"need {arguments.readable(need)}, more than the {arguments.readable(allowed)} allowed"
         )
 
     def _rooted(self, batch: GraphBatch, roots: float | None = None) -> Any:  # noqa: ANN401
@@ -346,12 +317,12 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
         pairs = getattr(kind, "sees_pairs", False)
         return SubgraphExamples(batch, self.inputs_, self.hops_, self.root_mark, pairs=pairs)
 
-    def _bytes_of_rows(self, rooted: RowExamples) -> Any:  # noqa: ANN401
+    def _bytes_of_rows(self, rooted: quotient.RowExamples) -> Any:  # noqa: ANN401
         """Return the memory of a training step on the graphs with the most rows."""
         try:
             with seeded(0):  # roots may be drawn
                 layers = rooted.take(rooted.heaviest(self.batch_size)).layers
-        except TooManyColoursError:
+        except quotient.TooManyColoursError:
             return math.inf
         if self._network_kind() is GIN:
             return sum(layer.n_rows for layer in layers) * (_BYTES_PER_UNIT * self.hidden + _BYTES_PER_ROW)
@@ -364,17 +335,17 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _too_large(self, batch: GraphBatch) -> str | None:
         """Say which rooted subgraph would not fit into memory even alone; no subgraph is cut for that."""
-        radius, allowed = max(self.hops_), allowed_memory(self.max_memory)
+        radius, allowed = max(self.hops_), arguments.allowed_memory(self.max_memory)
         sizes = rooted_sizes(batch, radius)[radius]
         size = int(sizes.max(initial=0))
         entries = size * size if getattr(self._network_kind(), "sees_pairs", False) else size
         need = self._bytes_per_entry(1) * entries
         if need <= allowed:
             return None
-        graph = graph_of_node(batch.graph_ptr, int(sizes.argmax()))
+        graph = arguments.graph_of_node(batch.graph_ptr, int(sizes.argmax()))
         return (
             f"the rooted subgraph of radius {radius} with {size:,} nodes in graph {graph} needs about "
-            f"{readable(need)}, more than the {readable(allowed)} allowed"
+            f"{arguments.readable(need)}, more than the {arguments.readable(allowed)} allowed"
         )
 
     def _check_largest(self, batch: GraphBatch) -> None:
@@ -444,9 +415,9 @@ class NTwinNetworkEstimator(NeuralGraphEstimator):
 
     def _inputs_from_state(self, state: Mapping[str, Any]) -> None:
         self.inputs_ = FittedInputs.from_state(state["inputs"])
-        wanted = hops_of_layers(self.hops, self.layers)
+        wanted = quotient.hops_of_layers(self.hops, self.layers)
         # Files of version 0.1 have no hops: theirs are those asked for.
-        hops = hops_of_layers(tuple(state.get("hops") or wanted), self.layers)
+        hops = quotient.hops_of_layers(tuple(state.get("hops") or wanted), self.layers)
         if any(radius > limit for radius, limit in zip(hops, wanted)):
             raise TwinWLError("the model's hops are larger than those asked for; the file is damaged")
         self.hops_ = hops
@@ -463,10 +434,10 @@ def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: 
     array of float32, shape (1 + n_samples, n_graphs, n_outputs)
     """
     network.eval()
-    place, step = own_device(network), rows_at_once(examples)
+    place = own_device(network)
     parts = []
     with torch.no_grad(), single_threaded():
-        for rows in np.split(np.arange(len(examples)), range(step, len(examples), step)):
+        for rows in blocks_of(examples):
             sums = []
             for _ in range(n_samples):
                 sample = moved(examples.take(rows), place)
@@ -478,7 +449,7 @@ def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: 
     return torch.cat(parts, dim=1).numpy()
 
 
-def _state_shares(encoder: Any, graph: GraphBatch, data: GraphData, gradients: Tensor) -> Float64:  # noqa: ANN401
+def _state_shares(encoder: Any, graph: GraphBatch, data: Any, gradients: Tensor) -> Float64:  # noqa: ANN401
     """Return each node's share by its states, summed over layers and over the subgraphs that contain it."""
     layers, marks = len(encoder.hops), (encoder.root_mark, encoder.n_marks)
     shares, nodes = np.zeros(graph.n_nodes), np.arange(graph.n_nodes)
@@ -496,7 +467,7 @@ def _state_shares(encoder: Any, graph: GraphBatch, data: GraphData, gradients: T
                 shares += (rows @ gradient).double().numpy()
         for radius in dict.fromkeys(encoder.hops):
             sizes = rooted_sizes(graph, radius)[radius].astype(np.int64)
-            for low, high in root_blocks(graph, sizes, nodes):
+            for low, high in quotient.root_blocks(graph, sizes, nodes):
                 cut = rooted_subgraphs(graph, radius, nodes[low:high])
                 x = data.x[torch.from_numpy(cut.node).long()]
                 part = subgraph_batch(cut, x, data.edge_attr, marks, directed=encoder.directed)

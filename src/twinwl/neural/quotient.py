@@ -18,19 +18,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import torch
 
-from twinwl.arguments import (
-    DEPTH,
-    MAX_ITEMS,
-    ROUNDS,
-    allowed_memory,
-    check_fits,
-    checked,
-    integer,
-    number,
-    one_of,
-    pointer,
-    readable,
-)
+from twinwl import arguments
+from twinwl.arguments import DEPTH, MAX_ITEMS, ROUNDS, checked, integer, number, one_of, pointer, readable
 from twinwl.arrays import Float32, Float64, Int32, Int64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
@@ -93,7 +82,7 @@ def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | Non
     radius = max(hops)
     pairs = rooted_sizes(batch, radius).sum(axis=1, dtype=np.int64)
     fewer = f"at radius {radius - 1} there are {pairs[radius - 1]:,}; " if radius else ""
-    check_fits(
+    arguments.check_fits(
         int(_BYTES_PER_COLOUR * pairs[list(set(hops))].sum()),
         max_memory,
         f"the rooted subgraphs of {len(batch)} graph(s) hold {pairs[radius]:,} (root, node) pairs at radius "
@@ -365,7 +354,7 @@ def _build(
     # On the whole graphs a node is its own only pair, as with radius 0.
     of_root = rooted_sizes(plain, max(radii, default=0))[:, roots].astype(np.int64)
     marks = n_marks(root_mark, radii) if radii else 1
-    building, limit = _Building(plain, hops, root_mark, marks, n_codes), allowed_memory(max_memory)
+    building, limit = _Building(plain, hops, root_mark, marks, n_codes), arguments.allowed_memory(max_memory)
     for low, high in root_blocks(plain, of_root[-1], roots, whole=not radii):
         building.add(roots[low:high])
         need = _BYTES_PER_COLOUR * sum(table.n_colours for table in building.tables)

@@ -25,7 +25,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import torch
@@ -39,25 +39,12 @@ from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
-from twinwl.models.base import Constraints, RandomState, seeds
+from twinwl.models.base import RandomState, seeds, with_parameters
 from twinwl.models.explanation import Explanation, explanation_of, node_shares
-from twinwl.models.features import (
-    COLUMN_PARAMETERS,
-    FEATURE_PARAMETERS,
-    Encoding,
-    FeatureSpace,
-    fewest_graphs,
-    keep_columns,
-    stwin_features,
-)
+from twinwl.models.features import Encoding, FeatureSpace, fewest_graphs, keep_columns, stwin_features
 from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze, warn_strange_graphs
-from twinwl.neural.estimator import (
-    NeuralGraphClassifier,
-    NeuralGraphEstimator,
-    NeuralGraphRegressor,
-    split_rows,
-    with_parameters,
-)
+from twinwl.neural import estimator
+from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
 from twinwl.neural.training import Held, predict_logits
 from twinwl.refinement.histograms import colour_histograms
@@ -244,9 +231,8 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         How features are scaled.
     """
 
-    _constraints: ClassVar[Constraints] = {
-        **FEATURE_PARAMETERS,
-        **COLUMN_PARAMETERS,
+    _constraints = {
+        **STwinVectorizer._constraints,
         "scaling": (one_of("twin", "none"),),
         "hidden": (WIDTH,),
     }
@@ -569,7 +555,7 @@ def fit_in_parts(
     model._begin(targets)
     split_seed, *other_seeds = seeds(model.random_state, 3)
     if held_out is None or model.validation_fraction is None:
-        kept, held = split_rows(model.validation_fraction, None, targets, split_seed)
+        kept, held = estimator.split_rows(model.validation_fraction, None, targets, split_seed)
     else:
         kept, held = _explicit_split(held_out[targets.rows], targets)
     learnt = targets.rows[kept]

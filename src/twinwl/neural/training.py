@@ -325,8 +325,8 @@ def train(
     targets: Int64 | Float64,
     *,
     sample_weight: Float64 | None = None,
-    validation: tuple[Examples, Int64 | Float64] | Held | None = None,
-    monitor: tuple[Examples, Int64 | Float64] | Held | None = None,
+    validation: Held | None = None,
+    monitor: Held | None = None,
     max_epochs: int = 100,
     batch_size: int = 32,
     learning_rate: float = 1e-3,
@@ -396,8 +396,6 @@ def train(
     weights = None if weights is None else weights.float().to(place)  # mps has no double precision
     answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32)).to(place)
     module.to(place)
-    held = None if validation is None else Held(*validation)
-    watched = None if monitor is None else Held(*monitor)
     history = History()
     best: Weights | None = None
     average = WeightAverage(average_epochs)
@@ -408,7 +406,7 @@ def train(
         SparseAwareAdam(module, learning_rate, weight_decay) as optimiser,
     ):
         for epoch in range(max_epochs):
-            if held is not None and epoch - 1 - history.best_epoch >= patience:
+            if validation is not None and epoch - 1 - history.best_epoch >= patience:
                 break
             history.train_loss.append(
                 _run_epoch(module, examples, answers, weights, optimiser, batch_size, order_of_rows)
@@ -416,12 +414,12 @@ def train(
             with average.applied(module):
                 if hasattr(module, "recalibrate"):
                     module.recalibrate(examples)  # type: ignore[operator]
-                if watched is not None:
-                    _, accuracy, _ = _evaluate(module, watched)
+                if monitor is not None:
+                    _, accuracy, _ = _evaluate(module, monitor)
                     history.monitor_accuracy += [] if accuracy is None else [accuracy]
-                if held is None or _note_validation(module, held, history):
+                if validation is None or _note_validation(module, validation, history):
                     history.best_epoch = epoch
-                    best = None if held is None and average_epochs == 1 else weights_of(module)
+                    best = None if validation is None and average_epochs == 1 else weights_of(module)
             if progress is not None and progress(history):
                 break
     if best is not None:
@@ -430,21 +428,18 @@ def train(
     return history
 
 
-def rows_at_once(examples: Examples) -> int:
-    """Return how many rows to evaluate at a time: 1,024, unless the examples name a number of their own."""
-    return int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
+def blocks_of(examples: Examples) -> list[Int64]:
+    """Return all rows in blocks to evaluate: of 1,024, unless the examples name a number of their own."""
+    n_rows, step = len(examples), int(getattr(examples, "rows_at_once", _ROWS_AT_ONCE))
+    return [np.arange(low, min(low + step, n_rows)) for low in range(0, n_rows, step)]
 
 
 def predict_logits(module: nn.Module, examples: Examples) -> Float32:
     """Return the network's logits for all rows, shape (n, n_classes); it is in evaluation mode afterwards."""
     module.eval()
-    batch_size = rows_at_once(examples)
     with torch.no_grad(), single_threaded():
         place = own_device(module)
-        parts = [
-            module(moved(examples.take(np.arange(low, min(low + batch_size, len(examples)))), place)).cpu()
-            for low in range(0, len(examples), batch_size)
-        ]
+        parts = [module(moved(examples.take(rows), place)).cpu() for rows in blocks_of(examples)]
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 import torch
@@ -18,13 +19,11 @@ from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import Constraints, GraphEstimator, RandomState, keeps_parameters, seeds
+from twinwl.models.base import seeds, with_parameters
 from twinwl.neural.encoder import NTwinNetwork
 from twinwl.neural.estimator import network_from_state, weights_to_state
-from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
-from twinwl.neural.quotient import Hops, RootMark
-from twinwl.neural.readouts import NetworkReadout
-from twinwl.neural.training import Callbacks, device_of, rows_at_once, seeded, single_threaded
+from twinwl.neural.ntwin import NTwinClassifier, NTwinParameters, NTwinRegressor
+from twinwl.neural.training import blocks_of, device_of, seeded, single_threaded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +32,8 @@ T = TypeVar("T")
 
 
 @savable
-class NTwinTransformer(TransformerMixin, GraphEstimator):
+@with_parameters
+class NTwinTransformer(TransformerMixin, NTwinParameters):
     """Turn graphs into the vectors that NTwin-GNN computes of their rooted subgraphs.
 
     The columns are the readouts, summed over the roots of a graph and normalised as in the network: for a
@@ -72,57 +72,13 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
     ['ntwin0', 'ntwin1']
     """
 
-    _constraints: ClassVar[Constraints] = {
-        **{name: c for name, c in NTwinRegressor._constraints.items() if name != "class_weight"},  # noqa: SLF001
+    _constraints = {
         "task": (one_of("auto", "classification", "regression", "none"),),
     }
-    _removed = NTwinRegressor._removed  # noqa: SLF001
     _fitted_attribute = "n_features_out_"
-    _named_parameters: ClassVar[tuple[str, ...]] = ("readout",)
-    _not_saved: ClassVar[tuple[str, ...]] = ("callbacks",)
 
-    random_state: RandomState
-    task: str
-    unknown: str
-    device: str
-    warm_start: bool
-
-    model_: NTwinClassifier | NTwinRegressor
-    n_features_out_: int
-
-    @keeps_parameters
-    def __init__(
-        self,
-        layers: int = 3,
-        hops: Hops = "growing",
-        hidden: int = 64,
-        root_mark: RootMark = "none",
-        random_state: RandomState = 0,
-        *,
-        readout: NetworkReadout = "gin",
-        subtree: str = "auto",
-        edge_labels: bool | None = None,
-        task: str = "auto",
-        dropout: float = 0.5,
-        input_dropout: float | str = "auto",
-        normalize: bool = True,
-        min_df: int = 2,
-        unknown: str = "zero",
-        roots: float | None = None,
-        max_memory: int | None = None,
-        max_epochs: int = 100,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        patience: int = 15,
-        validation_fraction: float | None = 0.1,
-        verbose: bool | int | None = None,
-        device: str = "auto",
-        refit: bool = False,
-        average_epochs: int = 1,
-        warm_start: bool = False,
-        callbacks: Callbacks = None,
-    ) -> None: ...
+    _: KW_ONLY
+    task: str = "auto"
 
     def fit(self, X: GraphsLike, y: object = None, groups: object = None) -> Self:
         """Train the network on ``y``, or only fit its inputs and norms to the graphs.
@@ -175,13 +131,12 @@ class NTwinTransformer(TransformerMixin, GraphEstimator):
         model = self.model_
         model.inputs_.check_labels(batch, self.unknown)
         examples = model._examples(batch)  # noqa: SLF001
-        step = rows_at_once(examples)
         # In double precision, so that a graph's vector does not depend on its company.
         network: NTwinNetwork = copy.deepcopy(model.module_).cpu().double()
         with torch.no_grad(), single_threaded():
             parts = [
                 network.norm(network.encoder(_in_double(examples.take(rows).graphs)))
-                for rows in np.split(np.arange(len(batch)), range(step, len(batch), step))
+                for rows in blocks_of(examples)
             ]
         vectors: Float64 = torch.cat(parts).numpy()
         return vectors

@@ -24,18 +24,8 @@ from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.refinement.round_kernels import (
-    PACKED_BITS,
-    USUAL_DEGREE,
-    KeyFormat,
-    Messages,
-    Signatures,
-    Table,
-    enter_all,
-    look_up,
-    pair_keys,
-    pass_labels,
-)
+from twinwl.refinement import round_kernels
+from twinwl.refinement.round_kernels import USUAL_DEGREE, KeyFormat, Messages, Signatures, Table
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -72,6 +62,11 @@ class Round:
     def n_colours(self) -> int:
         """Number of colours of this round."""
         return len(self.sig_ptr) - 1
+
+    @property
+    def pairs(self) -> Ints:
+        """Signatures of two items each, such as a colour and a rooted size, shape (n_colours, 2)."""
+        return self.sig_items.reshape(-1, 2)
 
     def signature(self, colour: int) -> tuple[int, list[tuple[int, int]]]:
         """Return a colour's signature: its previous colour, and sorted pairs (message code, colour)."""
@@ -449,15 +444,15 @@ class RoundTable:
 
         There must be room for the new colours.
         """
-        pass_labels(first, last, messages, before, self._ready(), insert, after)
+        round_kernels.pass_labels(first, last, messages, before, self._ready(), insert, after)
 
     def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
         """Colour signatures with one item each; colours and items take from 26 to 32 bits."""
-        keys = pair_keys(own, heard, self._table.key_format)
+        keys = round_kernels.pair_keys(own, heard, self._table.key_format)
         if insert:
             self.make_room(len(keys), len(keys))
         none = np.empty(0, np.int64)
-        look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
+        round_kernels.look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
 
     def absorb(self, other: RoundTable) -> Int32:
         """Append the colours of another table that are new; return the new number of each, last -1 for -1."""
@@ -465,7 +460,7 @@ class RoundTable:
         self.make_room(n_colours, int(known.sig_ptr[n_colours]) - n_colours)
         became = np.full(n_colours + 1, -1, np.int32)
         insert = True
-        look_up(n_colours, known, self._ready(), insert, 0, became)
+        round_kernels.look_up(n_colours, known, self._ready(), insert, 0, became)
         return became
 
     def finished(self) -> Round:
@@ -479,14 +474,14 @@ class RoundTable:
         if not self._entered:
             self._table.slots.fill(0)
             if self.n_colours:
-                enter_all(self._table)
+                round_kernels.enter_all(self._table)
             self._entered = True
         return self._table
 
 
 def _key_format(stride: int, n_codes: int, hash_mask: np.uint64) -> KeyFormat:
     bits = max(1, (stride * n_codes).bit_length())
-    padded = USUAL_DEGREE if (USUAL_DEGREE + 1) * bits <= PACKED_BITS else -1
+    padded = USUAL_DEGREE if (USUAL_DEGREE + 1) * bits <= round_kernels.PACKED_BITS else -1
     return KeyFormat(stride, bits, padded, hash_mask)
 
 

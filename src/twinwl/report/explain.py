@@ -64,7 +64,7 @@ def environment_of(
     atoms
         What the model's atom labels contain: for levels other than ``"skeleton"``, hydrogens and charge are
         part of the SMARTS, then isotopes, and for ``"ecfp"`` whether the atom is in a ring. SMARTS have no
-        radicals; stereo is left out.
+        radicals; stereo is left out. For ``"fcfp"`` the SMARTS has the elements of this molecule.
     bonds
         Whether the model sees bond orders; otherwise any bond matches.
 
@@ -97,7 +97,7 @@ def _atom(atom: Chem.Atom, atoms: str, *, inside: bool) -> str:
     parts = [f"#{atom.GetAtomicNum()}"]
     if inside or atoms == "ecfp":
         parts.append(f"D{atom.GetDegree()}")
-    if atoms != "skeleton":
+    if atoms not in {"skeleton", "fcfp"}:
         parts += [f"H{atom.GetTotalNumHs(includeNeighbors=True)}", f"{atom.GetFormalCharge():+d}"]
     if atoms in {"isotope", "stereo"} or (atoms == "ecfp" and atom.GetIsotope()):
         parts.append(f"{atom.GetIsotope()}*")
