@@ -21,20 +21,8 @@ from matplotlib.figure import Figure
 
 import twinwl as tw
 from reproduction import charts, runs
-from reproduction.results import (
-    CASE_COSINES,
-    DATASETS,
-    MOLECULES,
-    RUNTIME_P_VALUE,
-    TABLE_3,
-    TABLES,
-    TITLES,
-    ResultCell,
-    Results,
-    points_between,
-    signed,
-    twins_against_wl,
-)
+from reproduction import results as stored
+from reproduction.results import DATASETS, TABLES, TITLES, ResultCell, Results, signed
 from twinwl.research import PROTOCOLS
 
 _BEGIN, _END = "<!-- figures:start -->", "<!-- figures:end -->"
@@ -85,7 +73,7 @@ class Page:
             "molecules_drawn": mutagenicity is not None,
             "case_study": mutagenicity is not None or bool(self.tables["cosines"]),
             "runtime_rounds": runs.RUNTIME_ROUNDS,
-            "runtime_p_value": RUNTIME_P_VALUE,
+            "runtime_p_value": stored.RUNTIME_P_VALUE,
             "n_rows": _counted(len(results.rows), "result"),
             "made_with": sorted({", ".join(map(" ".join, versions)) for versions in made_with}),
         }
@@ -105,7 +93,7 @@ class Page:
         html.write_text(template.replace("{{ body }}", body), encoding="utf-8")
 
     def _significance(self) -> None:
-        found = twins_against_wl(self.results, DATASETS, least=self.results.n_folds)
+        found = stored.twins_against_wl(self.results, DATASETS, least=self.results.n_folds)
         if not found:
             return
         helped = {each.dataset for each in found if each.verdict == "Twin is better"}
@@ -178,7 +166,7 @@ class Page:
         for cell, reported in _close_cells(self.results):
             ours = cell.percent(_BEST)
             within = "yes" if reported.near(ours) else "above it" if ours > reported.mean else "no"
-            points = signed(points_between(ours, reported.mean))
+            points = signed(stored.points_between(ours, reported.mean))
             figures = [f"{cell.percent():.2f}", f"{ours:.2f}", _plus_minus(*reported), points, within]
             rows.append([f"{TITLES[cell.method]}, {cell.dataset}", *figures])
         header = ["", "ours, fair", "ours, best-fold-epoch", "paper", "points", "within one deviation"]
@@ -187,7 +175,7 @@ class Page:
         for each in runs.compare_runtimes(self.results.of_kind(runs.RUNTIMES)):
             timed = [each.stwin, each.wl]
             measured = [f"{_plus_minus(1000 * np.mean(one), 1000 * np.std(one), 1)} ms" for one in timed]
-            in_paper = [f"{_plus_minus(*TABLE_3[name][each.dataset])} s" for name in ("STwin", "1-WL")]
+            in_paper = [f"{_plus_minus(*stored.TABLE_3[name][each.dataset])} s" for name in ("STwin", "1-WL")]
             ratio = [f"{each.ratio:.2f}", _p_value(each.p_value), " + ".join(str(len(one)) for one in timed)]
             rows.append([each.dataset, *measured, *ratio, *in_paper])
         header = ["", "STwin", "1-WL", "ratio", "p (t-test)", "runs", "paper: STwin", "paper: 1-WL"]
@@ -197,14 +185,14 @@ class Page:
         tables = {name: each for each in TABLES.values() for name in each.datasets}
         complete = {name: self.results.complete(each, [name]) for name, each in tables.items()}
         charted = {name: cells for name, cells in complete.items() if len(cells) > 1}
-        of_molecules = {name: cells for name, cells in charted.items() if name in MOLECULES}
+        of_molecules = {name: cells for name, cells in charted.items() if name in stored.MOLECULES}
 
         def fair_and_best(cell: ResultCell) -> str:
             return f"{cell.percent():.2f}" + ("" if cell.rise is None else f" → {cell.percent(_BEST):.2f}")
 
         def without_copies(cell: ResultCell) -> str:
             left = 100 * cell.without_leaks
-            return f"{left:.2f} ({signed(points_between(left, cell.percent()))})"
+            return f"{left:.2f} ({signed(stored.points_between(left, cell.percent()))})"
 
         if charted:
             reported = {name: each.reported(name) for name, each in tables.items()}
@@ -215,7 +203,7 @@ class Page:
             self.tables["cost"] = by_method(
                 of_molecules, lambda cell: f"{cell.percent():.2f}, {cell.seconds:.2f} s"
             )
-        leaking = [[cell for cell in complete[name] if cell.n_leaked] for name in MOLECULES]
+        leaking = [[cell for cell in complete[name] if cell.n_leaked] for name in stored.MOLECULES]
         copies = {f"{cells[0].dataset} ({cells[0].n_leaked})": cells for cells in leaking if cells}
         self.tables["copies"] = by_method(copies, without_copies)
         if counts := _pairs_apart(self.results):
@@ -226,7 +214,7 @@ class Page:
 
     def _case_study(self) -> None:
         cosines = {row["method"]: row["scores"]["cosine"] for row in self.results.of_kind(runs.COSINES)}
-        rows = [[name, f"{value:.4f}", f"{CASE_COSINES[name]:.4f}"] for name, value in cosines.items()]
+        rows = [[name, f"{value:.4f}", f"{stored.CASE_COSINES[name]:.4f}"] for name, value in cosines.items()]
         self.tables["cosines"] = table(["cosine", "ours", "expected"], rows)
         of_method = defaultdict(list)
         for row in self.results.of_kind(runs.PREDICTIONS):
@@ -255,7 +243,7 @@ def findings(results: Results) -> str:
 
 def _findings(results: Results) -> dict[str, Any]:
     """Return the figures behind the summary."""
-    found = twins_against_wl(results, MOLECULES, least=results.n_folds)
+    found = stored.twins_against_wl(results, stored.MOLECULES, least=results.n_folds)
     points = [signed(each) for each in sorted(each.points for each in found)]
     verdicts = [(f"{TITLES[each.twin]} on {each.dataset}", each.verdict) for each in found]
     on_pairs = {cell.method: cell for cell in results.complete(TABLES["table2"])}

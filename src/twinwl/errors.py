@@ -269,3 +269,15 @@ def gist(message: str) -> str:
     True
     """
     return re.sub(r"[0-9][0-9,]*", "#", message)
+
+
+def warn_kinds(messages: Iterable[str], several: str) -> None:
+    """Warn of the first message of each kind; if there are more, ``several`` is added with their number.
+
+    >>> warn_kinds([], " (in {:,} files)")
+    """
+    kinds: dict[str, list[str]] = {}
+    for message in messages:
+        kinds.setdefault(gist(message), []).append(message)
+    for same in kinds.values():
+        warn_caller(same[0] + (several.format(len(same)) if len(same) > 1 else ""))

@@ -10,7 +10,7 @@ import twinwl as tw
 from twinwl import load_dataset
 from twinwl.cli import demo
 from twinwl.cli.app import app
-from twinwl.cli.demo import _parted, _refined
+from twinwl.cli.demo import _refined, _verdict
 from twinwl.errors import MissingExtraError
 
 runner = CliRunner()
@@ -20,8 +20,8 @@ def test_the_example_computes_the_vectors_of_the_paper():
     vectors = _refined()
     phi = [[value for h in vectors["Twin-WL"] for value in h[graph]] for graph in (0, 1)]
     assert phi == [[4, 2, 12, 8, 20, 12], [4, 2, 12, 8, 16, 12]]
-    assert _parted(vectors["1-WL"]) is None
-    assert _parted(vectors["Twin-WL"]) == 2
+    assert _verdict(vectors["1-WL"]).startswith("cannot tell G1 and G2 apart")
+    assert _verdict(vectors["Twin-WL"]).startswith("tells G1 and G2 apart in round 2")
 
 
 def test_the_example_shows_who_can_tell_them_apart():

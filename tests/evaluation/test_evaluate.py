@@ -35,7 +35,7 @@ def twins(n_pairs=40):
 
 
 def without_timing(rows):
-    return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
+    return [{k: v for k, v in row.items() if k not in {"seconds", "peak_memory"}} for row in rows]
 
 
 # ---------------------------------------------------------------------- what figures mean

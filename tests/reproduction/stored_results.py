@@ -35,6 +35,7 @@ def fold_row(dataset, method, fold, config, accuracy, *, epochs=True, seed=0, **
         "n_test": 20,
         "n_leaked": 0,
         "seconds": 1.5,
+        "peak_memory": 1,
         "versions": VERSIONS,
         **more,
     }

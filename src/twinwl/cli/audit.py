@@ -44,13 +44,13 @@ def audit(
 ) -> None:
     """Find what data sets share: the same graphs, nearly the same ones, and contradicting targets."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (not for the help)
-    from twinwl.datasets.source import check_source, read_columns  # noqa: PLC0415
+    from twinwl.datasets.source import open_source, read_columns  # noqa: PLC0415
 
     checked("--near", near, number(0, 1, above=True))
     check_output(output, TABLES, inputs=(*data, predictions))
     check_output(html, PAGES, inputs=data)
     for source in data:
-        check_source(source, replace(reading, target=None), "given")
+        open_source(source, replace(reading, target=None), "given")
     from twinwl.evaluation import audit as library  # noqa: PLC0415  (slow; only after the checks)
 
     sets = library.read_audited(data, reading)

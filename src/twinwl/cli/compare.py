@@ -53,11 +53,11 @@ def compare(
     reading: o.ReadingSame,
 ) -> None:
     """Compare two graphs with the Twin-WL test."""
-    from twinwl.datasets.source import check_source, read_one  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import open_source, read_one  # noqa: PLC0415  (keeps --help fast)
 
     check_output(html, PAGES)
     for source in (a, b):
-        check_source(source, reading, "given")
+        open_source(source, reading, "given")
     first, second = (read_one(source, reading) for source in (a, b))
     if edge_labels is False:
         first, second = (replace(part, graphs=part.graphs.without_edge_labels()) for part in (first, second))

@@ -117,19 +117,17 @@ def _card(data: tw.Dataset, figures: Statistics) -> list[tuple[str, str]]:
 
 
 def _print_graphs(data: tw.Dataset, examples: list[int]) -> None:
-    from rich.columns import Columns  # noqa: PLC0415
-    from rich.panel import Panel  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich import columns, panel, text  # noqa: PLC0415
 
     from twinwl.report.drawing import text_drawing  # noqa: PLC0415
     from twinwl.report.picture import title_of  # noqa: PLC0415
 
     console = new_console()
     width = max(24, min(64, console.width // 2 - 4))
-    drawn = [Text(text_drawing(data.graphs[graph], width), no_wrap=True) for graph in examples]
-    titles = [Text(title_of(data, graph)) for graph in examples]
-    panels = [Panel(text, title=title, expand=False) for text, title in zip(drawn, titles)]
-    console.print(Columns(panels))
+    drawn = [text.Text(text_drawing(data.graphs[graph], width), no_wrap=True) for graph in examples]
+    titles = [text.Text(title_of(data, graph)) for graph in examples]
+    panels = [panel.Panel(one, title=title, expand=False) for one, title in zip(drawn, titles)]
+    console.print(columns.Columns(panels))
 
 
 def _targets(data: tw.Dataset) -> str:

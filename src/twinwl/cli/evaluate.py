@@ -66,7 +66,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -76,10 +76,6 @@ from twinwl.cli.options import OUTPUT, ReadingAtomsFlags, opt
 from twinwl.cli.output import STORES, TABLES, check_ending, check_output, write_records
 from twinwl.files.storage import written
 from twinwl.terminal import say
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
-    from twinwl.evaluation.splits import Column
 
 
 @dataclass
@@ -127,7 +123,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     check_output(output, (*TABLES, ".tex"), inputs=(data, split))
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.evaluation.result import check_protocol  # noqa: PLC0415
-    from twinwl.evaluation.splits import groups_of, read_column  # noqa: PLC0415
+    from twinwl.evaluation.splits import groups_of, opened_split, read_column  # noqa: PLC0415
     from twinwl.models.metrics import known_metrics  # noqa: PLC0415
 
     check_protocol(protocol)
@@ -146,7 +142,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
             chosen = chosen.trained(refit=refit, device=device)
         chosen.configs(grid)
         methods.append(chosen)
-    by = _split(data, reading, split)
+    by = opened_split(data, reading, split)
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
     dataset = read_source(data, reading, "needed")
     if of_groups is not None:
@@ -185,18 +181,6 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         say(dumps([result.to_dict() for result in results], indent=1))
     else:
         _print(results)
-
-
-def _split(data: str, reading: ReadOptions, split: str) -> Column | str | Path:
-    """Read a column, and look for a file, before any work."""
-    from twinwl.evaluation.splits import WORDS, find_splits, is_column, read_column  # noqa: PLC0415
-
-    if is_column(split):
-        return read_column(data, reading, split, "split")
-    if split in WORDS[:3] or Path(split).is_dir():
-        return split
-    found = find_splits(split, reading.data_dir)
-    return split if reading.data_dir is None else found
 
 
 def _print(results: list[tw.Evaluation]) -> None:

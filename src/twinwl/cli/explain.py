@@ -59,13 +59,13 @@ def explain(
     reading: Reading,
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
-    from twinwl.datasets.source import check_source, read_source, read_with_targets  # noqa: PLC0415
+    from twinwl.datasets.source import open_source, read_source, read_with_targets  # noqa: PLC0415
 
     check_output(html, PAGES)
     check_output(png, PICTURES)
     check_output(output, TABLES, inputs=(data, train))
-    check_source(data, reading, "given")
-    check_source(train or data, replace(reading, target=None), "given")
+    open_source(data, reading, "given")
+    open_source(train or data, replace(reading, target=None), "given")
     loaded = load_predictor(model, for_task, several=False)
     reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
     named, truth = read_with_targets(data, reading)

@@ -44,10 +44,10 @@ def hash_graphs(
     reading: ReadingSame,
 ) -> None:
     """Print a stable hash of each graph, equal for isomorphic graphs and never weaker than 1-WL."""
-    from twinwl.datasets.source import check_source, iter_source  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import iter_source, open_source  # noqa: PLC0415  (keeps --help fast)
 
     for spec in files:
-        check_source(spec, reading, "given")
+        open_source(spec, reading, "given")
     with ProgressBar("hashing") as progress:
         for block in (block for spec in files for block in iter_source(spec, reading)):
             hashes = tw.graph_hashes(

@@ -119,18 +119,16 @@ def print_table(
     rows: Iterable[Sequence[Any]], header: Sequence[str] = (), *, left: Iterable[int] = (0,)
 ) -> None:
     """Print rows of text; with a header, columns are aligned right but for those in ``left``."""
-    from rich import box  # noqa: PLC0415  (keeps --help fast)
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich import box, table, text  # noqa: PLC0415  (keeps --help fast)
 
     rows = list(rows)
-    table = Table(show_header=bool(header), box=box.SIMPLE_HEAD if header else None, pad_edge=False)
+    printed = table.Table(show_header=bool(header), box=box.SIMPLE_HEAD if header else None, pad_edge=False)
     for column, name in enumerate(header or [""] * len(rows[0])):
         right = header and column not in left
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
+        printed.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    new_console().print(table)
+        printed.add_row(*(text.Text(str(cell)) for cell in row))
+    new_console().print(printed)
 
 
 def listed(texts: Sequence[str]) -> str:

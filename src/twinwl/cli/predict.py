@@ -49,17 +49,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from twinwl.cli.options import (
-    OUTPUT,
-    Data,
-    Device,
-    ModelFile,
-    Positive,
-    Proba,
-    Reading,
-    Training,
-    opt,
-)
+from twinwl.cli import options as o
+from twinwl.cli.options import OUTPUT, opt
 from twinwl.cli.output import TABLES, check_output, load_predictor, write_table
 from twinwl.terminal import ProgressBar, say
 
@@ -70,40 +61,39 @@ _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
 
 def predict(
-    model: ModelFile,
-    data: Data,
+    model: o.ModelFile,
+    data: o.Data,
     output: Annotated[Path | None, opt("Write the table to a file. \\[default: print CSV]", *OUTPUT)] = None,
-    proba: Proba = False,
+    proba: o.Proba = False,
     threshold: Annotated[
         float | None, opt("Predict the positive class if its probability is at least P.", "P")
     ] = None,
-    positive: Positive = None,
+    positive: o.Positive = None,
     confidence: Annotated[
         float | None, opt("Add the classes, or the range, that contain the truth with probability P.", "P")
     ] = None,
-    train: Training = None,
+    train: o.Training = None,
     by_round: Annotated[bool, opt("Add the unseen share of each round.", None, "--by-round")] = False,
-    device: Device = None,
+    device: o.Device = None,
     *,
-    reading: Reading,
+    reading: o.Reading,
 ) -> None:
     """Predict the class, or the number, of each graph."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import check_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
+    from twinwl.datasets.source import open_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
     from twinwl.files.storage import table_bytes  # noqa: PLC0415
 
     checked("--threshold", threshold, number(0, 1), None)
     checked("--confidence", confidence, number(0, 1, above=True, below=True), None)
     check_output(output, TABLES, inputs=(model, data, train))
     for source in filter(None, (data, train)):
-        check_source(source, replace(reading, target=None), "given")
+        open_source(source, replace(reading, target=None), "given")
     loaded = load_predictor(model, device=device)
     from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
 
     positive = getattr(loaded, "positive_", None) if positive is None else positive
-    predictions.check_asked(
-        loaded, model, proba=proba, threshold=threshold, confidence=confidence, positive=positive
-    )
+    asked = predictions.Request(proba, threshold, confidence, positive)
+    asked.check(loaded, model)
     reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
     without_targets = replace(reading, target=None)
     columns = read_columns(data, without_targets)
@@ -116,9 +106,7 @@ def predict(
     )
     with ProgressBar("predicting"):
         unseen = predictions.unseen_shares(loaded, found.graphs)
-        answers, lines = predictions.answers_about(
-            loaded, found, truths, threshold, confidence, positive, proba=proba
-        )
+        answers, lines = predictions.answers_about(loaded, found, truths, asked)
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:

@@ -20,21 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.arrays import Int64, UInt64
+from twinwl.corpus import shards
 from twinwl.corpus.jobs import Job, Running, Task, part_task
-from twinwl.corpus.shards import (
-    KEYS,
-    OWN_COLUMNS,
-    Part,
-    arrow,
-    check_keys,
-    counts_in,
-    digest_of,
-    free_name,
-    keys_in,
-    read_shard,
-    summary_of,
-    write_shard,
-)
+from twinwl.corpus.shards import KEYS, OWN_COLUMNS, Part, arrow, digest_of, keys_in, write_shard
 from twinwl.errors import TwinWLError
 from twinwl.files.storage import written
 
@@ -92,12 +80,12 @@ def range_tasks(job: Job, name: str, digest: str, n_entries: int) -> list[Task]:
 
 def sort_keys(part: Part, out: str) -> dict[str, Any]:
     """Write the keys of a shard in order, shape (4, n): two words, the first row that has it, how many do."""
-    table = read_shard(part, OWN_COLUMNS)
+    table = part.read(OWN_COLUMNS)
     keys = keys_in(table)
     n = len(keys)
     if n:
         rows = np.unique(np.linspace(0, n - 1, _CHECKED).astype(np.int64))
-        check_keys(part.path, table, rows)
+        part.check_keys(table, rows)
     del table
     order, starts, counts = _runs(keys)
     first = order[starts]  # the sort is stable, so the first of a run is the first row
@@ -219,7 +207,7 @@ def dedup_corpus(corpus: Corpus, output: Path, running: Running) -> None:
             entry |= {name: before[name] for name in ("source", "first_row", "node_labels", "edge_labels")}
         job.finish(
             entries,
-            **summary_of(output, entries),
+            **shards.summary_of(output, entries),
             graphs=len(corpus),
             groups=sum(entry["groups"] for entry in counts),
             largest_group=max(entry["largest"] for entry in counts),
@@ -229,14 +217,14 @@ def dedup_corpus(corpus: Corpus, output: Path, running: Running) -> None:
 def gather_groups(part: Part, output: str, groups: str, grouped: Sequence[str]) -> dict[str, Any]:
     """Write the representatives of a shard, and the group of each of its rows."""
     pa = arrow()
-    table = read_shard(part)
+    table = part.read()
     partner, copies = groups_of(part, keys_in(table), grouped)
     of_rows = pa.table({"id": table.column("id"), "representative": partner, "n_copies": copies})
     write_shard(Path(groups, Path(output).name), of_rows)
     rows = np.flatnonzero(partner == np.arange(part.first, part.stop))
     kept = table.take(pa.array(rows))
-    kept = kept.append_column(free_name("n_copies", kept.column_names), pa.array(copies[rows]))
-    return {**counts_in(kept), "errors": 0, "digest": write_shard(Path(output), kept)}
+    kept = kept.append_column(shards.free_name("n_copies", kept.column_names), pa.array(copies[rows]))
+    return {**shards.counts_in(kept), "errors": 0, "digest": write_shard(Path(output), kept)}
 
 
 def overlap_of(first: Corpus, second: Corpus, output: Path | None, running: Running) -> Overlap:
@@ -268,7 +256,7 @@ def overlap_of(first: Corpus, second: Corpus, output: Path | None, running: Runn
 def gather_overlap(part: Part, output: str, grouped: Sequence[str]) -> dict[str, Any]:
     """Write the rows of a shard that the other corpus has too, and which of its rows that is."""
     pa = arrow()
-    table = read_shard(part, ("id", *KEYS))
+    table = part.read(("id", *KEYS))
     partner, copies = groups_of(part, keys_in(table), grouped)
     rows = np.flatnonzero(partner >= 0)
     shared = {

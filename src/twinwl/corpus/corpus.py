@@ -26,23 +26,10 @@ from twinwl.arguments import (
     one_of,
 )
 from twinwl.arrays import Int64
-from twinwl.corpus import pieces
+from twinwl.corpus import pieces, shards
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
 from twinwl.corpus.jobs import MANIFEST, OF_GRAPHS, Job, Running, RunOptions, Task, read_manifest
-from twinwl.corpus.shards import (
-    METADATA,
-    OWN_COLUMNS,
-    Part,
-    arrow,
-    counts_in,
-    digest_of,
-    free_name,
-    graphs_in,
-    labels_in,
-    rows_in,
-    summary_of,
-    write_shard,
-)
+from twinwl.corpus.shards import OWN_COLUMNS, Part, arrow, digest_of, graphs_in, write_shard
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ROW_KINDS, numbered_lines, smiles_column_of
 from twinwl.datasets.records import choose_smiles, graph6_records
@@ -99,7 +86,7 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
         if not any(entry["rows"] for entry in entries):
             reason = entries[0].get("first_error", "")
             raise GraphInputError(f"{sources[0].name}: none of its rows can be used; the first: {reason}")
-        return job.finish(entries, **summary_of(folder, entries))
+        return job.finish(entries, **shards.summary_of(folder, entries))
 
 
 def build_piece(piece: pieces.Piece, name: str, folder: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,11 +95,11 @@ def build_piece(piece: pieces.Piece, name: str, folder: str, settings: Mapping[s
     if errors.num_rows:
         write_shard(Path(folder, "errors", name), errors)
     digest = write_shard(Path(folder, "shards", name), shard)
-    labels = json.loads(shard.schema.metadata[METADATA])
+    labels = json.loads(shard.schema.metadata[shards.METADATA])
     noted = {
         "source": piece.source.name,
         "first_row": piece.row,
-        **counts_in(shard),
+        **shards.counts_in(shard),
         "errors": errors.num_rows,
         "node_labels": labels["node_labels"] or [None],
         "edge_labels": labels["edge_labels"] or [],
@@ -165,14 +152,14 @@ def _settings_of(source: pieces.Source, wanted: Mapping[str, Any]) -> dict[str, 
     columns: dict[str, str] = {}
     for name in types:
         if name and name not in {settings["id_column"], *chosen.values()}:
-            columns[name] = free_name(name, {*OWN_COLUMNS, *columns.values()})
+            columns[name] = shards.free_name(name, {*OWN_COLUMNS, *columns.values()})
     kept = {new: types[old] for old, new in columns.items()}
     return {**settings, "columns": columns, "types": kept}
 
 
 Estimator = TypeVar("Estimator")
 _MOST_SHOWN = 10**7
-_LABELS = Constraint("a list of labels", labels_in)
+_LABELS = Constraint("a list of labels", shards.labels_in)
 
 
 class Corpus:
@@ -221,7 +208,7 @@ class Corpus:
     def _read(self, rows: Int64 | None = None) -> Iterator[tuple[str, Any]]:
         """Yield the path of each shard that has graphs, or some of the ``rows``, and a table of these."""
         for part in self.parts():
-            table = rows_in(part, rows)
+            table = part.read_rows(rows)
             if table is not None:
                 yield part.path, table
 

@@ -12,32 +12,17 @@ import os
 import re
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Self, TypeAlias, TypedDict
+from typing import Any, NamedTuple, Self, TypeAlias, TypedDict
 
 from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer, number, one_of
 from twinwl.corpus.shards import OWN_TYPES, Part, digest_of
 from twinwl.engines import Engine, engine_of
-from twinwl.errors import (
-    GraphInputError,
-    TwinWLError,
-    first_line,
-    gist,
-    held_warnings,
-    setting,
-    shown,
-    warn_caller,
-)
-from twinwl.files.storage import errors_of_writing, written
+from twinwl.errors import GraphInputError, TwinWLError, first_line, held_warnings, setting, shown, warn_kinds
+from twinwl.files.storage import errors_of_writing, lock, written
 from twinwl.terminal import ProgressBar
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks; jobs are not kept apart there
-    fcntl = None  # type: ignore[assignment]
 
 MANIFEST, JOURNAL, LOCK = "manifest.json", "journal.jsonl", ".lock"
 FORMAT = "twinwl corpus 1"
@@ -285,7 +270,9 @@ class Job:
             )
         with contextlib.ExitStack() as held:
             with contextlib.suppress(OSError):  # where nothing can be written, nothing can be mixed up
-                self._lock(held.enter_context((self.folder / LOCK).open("ab")))
+                stream = held.enter_context((self.folder / LOCK).open("ab"))
+                busy = "another job is writing to it; wait for its end, or give another folder"
+                lock(stream, f"{self.folder}: {busy}")
             if self.running.fresh:
                 with errors_of_writing(self.folder):
                     clear(self.folder)
@@ -300,16 +287,6 @@ class Job:
 
     def __exit__(self, *error: object) -> None:
         self._held.close()
-
-    def _lock(self, stream: IO[bytes]) -> None:
-        """Keep other jobs out of the folder; the operating system ends the lock with the process."""
-        if fcntl is not None:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise TwinWLError(
-                    f"{self.folder}: another job is writing to it; wait for its end, or give another folder"
-                ) from error
 
     def _read_journal(self) -> None:
         """Read what is done, if anything; a last line that was cut off is dropped."""
@@ -460,7 +437,7 @@ class Job:
                 event["rows_per_second"] = round(rate, 1)
                 event["seconds_left"] = round((total - rows_done) / rate, 1) if rate else None
                 self._tell(event)
-        _warn_once(warnings)
+        warn_kinds(warnings, " (in one of {:,} shards with such cases)")
         if failures:
             more = f" ({len(failures) - 1} more shards failed)" if len(failures) > 1 else ""
             raise GraphInputError(f"{failures[0]}{more}; the rest is done and kept")
@@ -505,12 +482,3 @@ def _guarded(
             return function(*arguments, *shared), None, messages
         except GraphInputError as error:
             return {}, str(error), messages
-
-
-def _warn_once(messages: list[str]) -> None:
-    """Warn once for each kind of message."""
-    counts = Counter(map(gist, messages))
-    firsts = {gist(message): message for message in reversed(messages)}
-    for kind, count in counts.items():
-        more = f" (in one of {count:,} shards with such cases)" if count > 1 else ""
-        warn_caller(f"{firsts[kind]}{more}")

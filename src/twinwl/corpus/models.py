@@ -22,23 +22,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from twinwl.arrays import Bool, Int64, UInt64, Values
+from twinwl.corpus import shards
 from twinwl.corpus.comparing import range_tasks, save_array, slices_of, sorted_entries
 from twinwl.corpus.jobs import VOCABULARY, Job, Running
-from twinwl.corpus.shards import (
-    KEYS,
-    OWN_COLUMNS,
-    Part,
-    arrow,
-    digest_of,
-    graphs_in,
-    keys_in,
-    lists_in,
-    opened,
-    other_columns,
-    read_shard,
-    rows_in,
-    write_shard,
-)
+from twinwl.corpus.shards import OWN_COLUMNS, Part, arrow, digest_of, graphs_in, lists_in, write_shard
 from twinwl.datasets.dataset import known_cells, named_targets, targets_of
 from twinwl.datasets.records import Record
 from twinwl.errors import TwinWLError, setting, shown, warn_caller
@@ -75,11 +62,13 @@ def features_of(
         if job.finished is None or not path.exists():
             counts = _count(job, corpus, vectorizer)
             rows = np.unique(counts.first)
-            examples = [(rows_in(part, rows, OWN_COLUMNS), part.path) for part in parts]
+            examples = [(part.read_rows(rows, OWN_COLUMNS), part.path) for part in parts]
             graphs = concatenate([graphs_in(table, name) for table, name in examples if table is not None])
             save(freeze(vectorizer, counts, graphs), path, atoms=corpus.atoms)
         digest = digest_of(path.read_bytes())
-        fitted = _vocabulary(str(path), digest)
+        fitted = _model(str(path), digest)
+        if not isinstance(fitted, STwinVectorizer):
+            raise TwinWLError(f"{path} is not the vocabulary of a corpus; give another folder")
         entries = job.run_shards(encode_shard, parts, (str(path), digest), digest)
         n_entries = sum(entry["entries"] for entry in entries)
         job.finish(entries, rows=len(corpus), features=fitted.n_features_out_, entries=n_entries)
@@ -104,7 +93,7 @@ def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCount
 
 def count_shard(part: Part, out: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Write the columns of a shard in order of their keys, shape (5, n)."""
-    table = read_shard(part, OWN_COLUMNS)
+    table = part.read(OWN_COLUMNS)
     found = np.empty((5, 0), np.uint64)
     if table.num_rows:
         graphs = graphs_in(table, part.path)
@@ -115,14 +104,14 @@ def count_shard(part: Part, out: str, settings: dict[str, Any]) -> dict[str, Any
 
 def _packed(counts: ColumnCounts) -> UInt64:
     """Return counts as one array of shape (5, n), sorted by its first row."""
-    words = [part.astype(np.uint64) for part in (counts.h, counts.n_graphs, counts.first)]
-    return np.stack([*counts.keys.T, *words])
+    rows = [*counts.keys.T, counts.h, counts.n_graphs, counts.first]
+    return np.stack(rows, dtype=np.uint64, casting="unsafe")
 
 
 def _unpacked(found: UInt64) -> ColumnCounts:
     """Undo `_packed`."""
     keys = np.ascontiguousarray(found[:2].T)
-    return ColumnCounts(found[2].astype(np.int32), keys, found[3].astype(np.int64), found[4].astype(np.int64))
+    return ColumnCounts(found[2].astype(np.int32), keys, *found[3:].astype(np.int64))
 
 
 def merge_range(low: int, high: int, out: str, paths: Sequence[str], min_df: int) -> dict[str, Any]:
@@ -135,15 +124,15 @@ def merge_range(low: int, high: int, out: str, paths: Sequence[str], min_df: int
 
 def encode_shard(part: Part, output: str, vocabulary: str, digest: str) -> dict[str, Any]:
     """Write the features of a shard."""
-    table = read_shard(part)
-    model = _vocabulary(vocabulary, digest)
+    table = part.read()
+    model = _model(vocabulary, digest)
     matrix = sparse.csr_matrix((0, model.n_features_out_))
     if table.num_rows:
         encoding = stwin_features(graphs_in(table, part.path), space=model.space_)
         matrix = keep_columns(encoding.matrix, model.columns_)
     pa = arrow()
     starts = pa.array(matrix.indptr, pa.int64())
-    found = other_columns(table)
+    found = shards.other_columns(table)
     found["columns"] = pa.LargeListArray.from_arrays(starts, pa.array(matrix.indices, pa.int32()))
     found["values"] = pa.LargeListArray.from_arrays(starts, pa.array(matrix.data, pa.float64()))
     metadata = {b"twinwl.n_features": str(model.n_features_out_)}
@@ -152,16 +141,15 @@ def encode_shard(part: Part, output: str, vocabulary: str, digest: str) -> dict[
 
 
 @functools.lru_cache(maxsize=1)
-def _vocabulary(path: str, digest: str) -> STwinVectorizer:  # noqa: ARG001  (another file has another one)
-    model = load(path)
-    if not isinstance(model, STwinVectorizer):
-        raise TwinWLError(f"{path} is not the vocabulary of a corpus; give another folder")
-    return model
+def _model(path: str, digest: str) -> Any:  # noqa: ANN401
+    if digest_of(Path(path).read_bytes()) != digest:
+        raise TwinWLError(f"{path} was changed while it was used; start again with {setting(fresh=True)}")
+    return load(path)
 
 
 def read_features(path: str | Path) -> sparse.csr_matrix:
     """Return a shard that `Corpus.features` has written as a sparse matrix, one row per graph."""
-    with opened(path) as file:
+    with shards.opened(path) as file:
         table = file.read()
         n_columns = (table.schema.metadata or {}).get(b"twinwl.n_features")
         if n_columns is None:
@@ -197,7 +185,7 @@ def targets_in(corpus: Corpus, names: Sequence[str]) -> ShardTargets:
     source = str(corpus.folder)
     header = [name for name in corpus.manifest["columns"] if name not in OWN_COLUMNS]
     target = named_targets(tuple(names), header, source)
-    table = arrow().concat_tables([read_shard(part, [*names, *KEYS]) for part in corpus.parts()])
+    table = arrow().concat_tables([part.read([*names, *shards.KEYS]) for part in corpus.parts()])
     columns = [known_cells(table.column(name).to_pylist()) for name in names]
     known = [row for row, cells in enumerate(zip(*columns)) if any(cell is not None for cell in cells)]
     if not known:
@@ -205,7 +193,7 @@ def targets_in(corpus: Corpus, names: Sequence[str]) -> ShardTargets:
         raise TwinWLError(f"{source}: {listing} is empty in all rows; name another target")
     records = [Record(row, None, "", "", tuple(column[row] for column in columns)) for row in known]
     rows = np.array(known, np.int64)
-    return ShardTargets(targets_of(records, target, source), rows, keys_in(table)[rows])
+    return ShardTargets(targets_of(records, target, source), rows, shards.keys_in(table)[rows])
 
 
 class _ShardParts:
@@ -221,7 +209,7 @@ class _ShardParts:
         """Return some graphs of a shard."""
         of = self._parts[part]
         chosen = arrow().array(self._rows[part][rows] - of.first)
-        return graphs_in(read_shard(of, OWN_COLUMNS).take(chosen), of.path)
+        return graphs_in(of.read(OWN_COLUMNS).take(chosen), of.path)
 
 
 def train_on_corpus(corpus: Corpus, estimator: Any, names: Sequence[str], memory: int) -> None:  # noqa: ANN401
@@ -289,11 +277,11 @@ def predict_corpus(corpus: Corpus, path: Path, output: Path, running: Running, *
 
 def predict_shard(part: Part, output: str, path: str, digest: str, proba: bool, full: Part) -> dict[str, Any]:
     """Write the predictions for a shard; ``full`` is a shard with graphs."""
-    table = read_shard(part)
-    found = other_columns(table)
+    table = part.read()
+    found = shards.other_columns(table)
     # A shard without rows has the same columns: those of some other graph, which is not kept.
     n = table.num_rows
-    graphs = graphs_in(table if n else read_shard(full).slice(0, 1), part.path)
+    graphs = graphs_in(table if n else full.read().slice(0, 1), part.path)
     for name, values in _predictions(_model(path, digest), graphs, proba=proba).items():
         found[f"twinwl_{name}" if name in found else name] = arrow().array(values[:n])
     return {"rows": n, "digest": write_shard(Path(output), arrow().table(found))}
@@ -316,10 +304,3 @@ def _predictions(model: Any, graphs: GraphBatch, *, proba: bool) -> dict[str, Va
             names = model.classes_[place].tolist()
             out |= {f"p_{name}_{task}": share for name, share in zip(names, shares[place].T)}
     return out
-
-
-@functools.lru_cache(maxsize=1)
-def _model(path: str, digest: str) -> Any:  # noqa: ANN401
-    if digest_of(Path(path).read_bytes()) != digest:
-        raise TwinWLError(f"{path} was changed while it was used; start again with {setting(fresh=True)}")
-    return load(path)

@@ -29,8 +29,8 @@ from twinwl.arguments import PATH, checked, items, pointer, ranges
 from twinwl.arrays import Bool, Int64
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in, types_of
 from twinwl.datasets import records
-from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, open_file, place_of
-from twinwl.errors import GraphInputError, TwinWLError, first_line, import_extra, nearest, shown
+from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, one_error, open_file, place_of
+from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 from twinwl.files.storage import file_digest, written
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import build, largest_ends
@@ -208,7 +208,7 @@ def types_in(source: Source) -> list[tuple[str, str]]:
     """Return the name and the type of each column of a file that may be kept."""
     names: list[str] = []
     if source.kind == "parquet":
-        with parquet_file(source) as file:
+        with records.parquet_file(Path(source.path), source.name) as file:
             schema = file.schema_arrow
         if b"twinwl" in (schema.metadata or {}):
             raise GraphInputError(
@@ -227,22 +227,10 @@ def types_in(source: Source) -> list[tuple[str, str]]:
     return [(name, "string") for name in names]
 
 
-def parquet_file(source: Source) -> Any:  # noqa: ANN401
-    """Open a Parquet file."""
-    with open_file(Path(source.path)):  # refuses what is not a file or not readable
-        pass
-    try:
-        return import_extra("pyarrow.parquet", "parquet").ParquetFile(source.path)
-    except arrow().ArrowException as error:
-        raise GraphInputError(
-            f"{source.name}: not a readable Parquet file ({first_line(error)}); get it again"
-        ) from error
-
-
 def _pieces_of_parquet(source: Source, rows: int | None) -> Iterator[Piece]:
     """Cut row groups, which are what can be read by itself."""
     digest = file_digest(source.path)
-    with parquet_file(source) as file:
+    with records.parquet_file(Path(source.path), source.name) as file:
         start = 0
         for number in range(file.metadata.num_row_groups):
             group = file.metadata.row_group(number)
@@ -304,7 +292,7 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
     else:
         listed, table = _records_of(piece, settings)
         form = records.Records(piece.source.name, _FORMS[settings["kind"]], listed, atoms=settings["atoms"])
-        graphs, usable, errors = records.convert(form, listed)
+        graphs, usable, errors = form.convert(listed)
         kept = [record.row for record in usable]
         problems = {error.row: error.reason for error in errors}
         texts = {row: listed[row].text or None for row in problems}
@@ -480,10 +468,8 @@ def _parquet_rows(piece: Piece) -> Any:  # noqa: ANN401
 
 @functools.lru_cache(maxsize=1)  # pieces of one group mostly follow each other
 def _row_group(source: Source, number: int, changed: int) -> Any:  # noqa: ANN401, ARG001  (another file)
-    try:
-        with parquet_file(source) as file:
-            return file.read_row_group(number)
-    except (arrow().ArrowException, OSError) as error:
-        raise GraphInputError(
-            f"{source.name}, row group {number}: cannot be read ({first_line(error)}); get it again"
-        ) from error
+    with (
+        one_error(f"{source.name}, row group {number}: cannot be read"),
+        records.parquet_file(Path(source.path), source.name) as file,
+    ):
+        return file.read_row_group(number)

@@ -69,6 +69,58 @@ class Part(NamedTuple):
     digest: str
     types: Mapping[str, str]
 
+    def read(self, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401
+        """Read the shard, or some columns of it.
+
+        Raises
+        ------
+        GraphInputError
+            If the file is missing, damaged, or has other columns or another number of rows than the corpus.
+        """
+        with opened(self.path) as file:
+            found = types_of(file.schema_arrow)
+            if found != self.types or len(file.schema_arrow) > len(found):
+                raise GraphInputError(
+                    f"its columns are {shown(found)}, those of the corpus {shown(self.types)}"
+                )
+            table = file.read(columns=None if columns is None else list(columns)).combine_chunks()
+            table.validate(full=True)
+            n_rows = self.stop - self.first
+            if table.num_rows != n_rows:
+                raise GraphInputError(f"got {table.num_rows:,} rows, expected {n_rows:,} as in the manifest")
+            for name in _NEVER_NULL.intersection(table.column_names):
+                if table.column(name).null_count:
+                    raise GraphInputError(f"a value of {name!r} is missing")
+            return table
+
+    def read_rows(self, rows: Int64 | None, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401
+        """Return a table of those of some rows, numbered over all shards and increasing, that are in a shard.
+
+        All of its rows if ``rows`` is None. A shard without any is not read; the answer is then None.
+        """
+        if rows is None:
+            return self.read(columns) if self.stop > self.first else None
+        first, last = np.searchsorted(rows, [self.first, self.stop])
+        here = arrow().array(rows[first:last] - self.first)
+        return self.read(columns).take(here) if first < last else None
+
+    def check_keys(self, table: Any, rows: Int64) -> None:  # noqa: ANN401
+        """Compute the keys of some graphs of a shard again.
+
+        Raises
+        ------
+        GraphInputError
+            If the key column does not match its graphs.
+        """
+        some = table.take(rows)
+        wrong = (exact_keys(graphs_in(some, self.path)) != keys_in(some)).any(axis=1)
+        if wrong.any():
+            place = int(np.flatnonzero(wrong)[0])
+            name = some.column("id")[place].as_py()
+            raise GraphInputError(
+                f"{self.path}, row {rows[place]} ({shown(name)}): its key does not match its graph; {_REMEDY}"
+            )
+
 
 def arrow() -> ModuleType:
     """Return pyarrow, or raise the error that names its extra."""
@@ -155,41 +207,6 @@ def digest_of(*parts: bytes | str) -> str:
     for part in parts:
         found.update(part.encode() if isinstance(part, str) else part)
     return found.hexdigest()
-
-
-def read_shard(part: Part, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401
-    """Read a shard, or some columns of it.
-
-    Raises
-    ------
-    GraphInputError
-        If the file is missing, damaged, or has other columns or another number of rows than the corpus.
-    """
-    with opened(part.path) as file:
-        found = types_of(file.schema_arrow)
-        if found != part.types or len(file.schema_arrow) > len(found):
-            raise GraphInputError(f"its columns are {shown(found)}, those of the corpus {shown(part.types)}")
-        table = file.read(columns=None if columns is None else list(columns)).combine_chunks()
-        table.validate(full=True)
-        n_rows = part.stop - part.first
-        if table.num_rows != n_rows:
-            raise GraphInputError(f"got {table.num_rows:,} rows, expected {n_rows:,} as in the manifest")
-        for name in _NEVER_NULL.intersection(table.column_names):
-            if table.column(name).null_count:
-                raise GraphInputError(f"a value of {name!r} is missing")
-        return table
-
-
-def rows_in(part: Part, rows: Int64 | None, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401
-    """Return a table of those of some rows, numbered over all shards and increasing, that are in a shard.
-
-    All of its rows if ``rows`` is None. A shard without any is not read; the answer is then None.
-    """
-    if rows is None:
-        return read_shard(part, columns) if part.stop > part.first else None
-    first, last = np.searchsorted(rows, [part.first, part.stop])
-    here = arrow().array(rows[first:last] - part.first)
-    return read_shard(part, columns).take(here) if first < last else None
 
 
 def counts_in(table: Any) -> dict[str, int]:  # noqa: ANN401
@@ -337,21 +354,3 @@ def _coded(column: Any, counts: Int64, vocabulary: tuple[Label, ...]) -> Coded: 
 def keys_in(table: Any) -> UInt64:  # noqa: ANN401
     """Return the keys of a table, shape (n_graphs, 2)."""
     return np.column_stack([table.column(name).to_numpy() for name in KEYS]).astype(np.uint64, copy=False)
-
-
-def check_keys(path: str, table: Any, rows: Int64) -> None:  # noqa: ANN401
-    """Compute the keys of some graphs of a shard again.
-
-    Raises
-    ------
-    GraphInputError
-        If the key column does not match its graphs.
-    """
-    some = table.take(rows)
-    wrong = (exact_keys(graphs_in(some, path)) != keys_in(some)).any(axis=1)
-    if wrong.any():
-        place = int(np.flatnonzero(wrong)[0])
-        name = some.column("id")[place].as_py()
-        raise GraphInputError(
-            f"{path}, row {rows[place]} ({shown(name)}): its key does not match its graph; {_REMEDY}"
-        )

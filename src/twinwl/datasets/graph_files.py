@@ -38,17 +38,9 @@ from networkx.readwrite.graphml import GraphMLReader
 
 from twinwl.arguments import pointer
 from twinwl.arrays import Int64
+from twinwl.datasets import formats
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.formats import (
-    HEADINGS,
-    ArchiveMembers,
-    ReadOptions,
-    decode,
-    ending_of,
-    read_bytes,
-    read_text,
-    split_fields,
-)
+from twinwl.datasets.formats import ArchiveMembers, ReadOptions, read_text
 from twinwl.errors import GraphInputError, TwinWLError, first_line, setting, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build
@@ -116,13 +108,13 @@ def read_edge_list(path: Path, reading: ReadOptions) -> GraphBatch:
         If a line has more than three fields, only some lines have three, or ``edge_label`` is not the name of
         the third column.
     """
-    name, quoted = str(path), ending_of(path.name) in {".csv", ".tsv"}
+    name, quoted = str(path), formats.ending_of(path.name) in {".csv", ".tsv"}
     number_of_node: dict[str, int] = {}
     edges: list[tuple[int, int]] = []
     values: list[str] = []
     heading: list[str] = []
     for place, (line, fields) in enumerate(_fields_of_lines(read_text(path), name, quoted=quoted)):
-        if quoted and place == 0 and tuple(field.lower() for field in fields[:2]) in HEADINGS:
+        if quoted and place == 0 and tuple(field.lower() for field in fields[:2]) in formats.HEADINGS:
             heading = fields
             continue
         _refuse_arrows(fields, f"{name}, line {line}")
@@ -187,7 +179,7 @@ def _fields_of_lines(text: str, name: str, *, quoted: bool) -> Iterator[tuple[in
         if not stripped or stripped.startswith("#"):
             continue
         if quoted:
-            fields = split_fields(stripped)
+            fields = formats.split_fields(stripped)
             if "" in fields:
                 raise GraphInputError(f"{name}, line {line}: a field is empty; give each node a name")
         else:
@@ -248,7 +240,7 @@ class _WithoutDocumentType(ET.TreeBuilder):
 def read_graphml(path: Path, reading: ReadOptions) -> GraphBatch:
     """Read the graphs of a GraphML file; what networkx would ignore or invent is refused."""
     start = f'<graphml xmlns="{GraphMLReader.NS_GRAPHML}">'.encode()  # many files lack the namespace
-    content = read_bytes(path).replace(b"<graphml>", start, 1)
+    content = formats.read_bytes(path).replace(b"<graphml>", start, 1)
     try:
         parser = ET.XMLParser(target=_WithoutDocumentType())  # noqa: S314  (it refuses entities)
         root = ET.fromstring(content, parser)  # noqa: S314
@@ -373,7 +365,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     >>> number_table(b"2, 1\n1, 2\n", "A.txt", np.int64).tolist()
     [[2, 1], [1, 2]]
     """
-    lines = decode(data, name).rstrip().splitlines()
+    lines = formats.decode(data, name).rstrip().splitlines()
     if not lines:
         return np.empty((0, 1), dtype)
     table = _parsed(lines, dtype)

@@ -5,9 +5,9 @@ Whatever has one graph per row (lines of SMILES or graph6, tables, SD files, fra
 were asked for, its row and line, and the reason if it cannot be read. A record that cannot be read keeps its
 row, so that rows of a data set are rows of its source.
 
-`read_records` makes one `Dataset` of all of them, `stream_records` one per block of rows, `convert` the
-graphs of a list of them. All three take records from anywhere, such as a part of a file that another process
-reads: `twinwl.datasets.records` has functions from numbered lines to records (`smiles_records`,
+`Records.read` makes one `Dataset` of all of them, `Records.stream` one per block of rows, `Records.convert`
+the graphs of a list of them. The records may come from anywhere, such as a part of a file that another
+process reads: `twinwl.datasets.records` has functions from numbered lines to records (`smiles_records`,
 `graph6_records`, `sdf_records`, and `table_records` of `csv_table`).
 """
 
@@ -25,30 +25,11 @@ import numpy as np
 
 from twinwl.arguments import checked, integer
 from twinwl.arrays import Values
-from twinwl.datasets.dataset import (
-    Dataset,
-    RowError,
-    Targets,
-    choose_targets,
-    is_missing,
-    known_cells,
-    location_of,
-    named_column,
-    targets_of,
-)
-from twinwl.datasets.formats import (
-    SEPARATORS,
-    STDIN,
-    ReadOptions,
-    numbered_lines,
-    one_error,
-    open_file,
-    smiles_column_of,
-    text_lines,
-)
+from twinwl.datasets import dataset, formats
+from twinwl.datasets.dataset import Dataset, RowError, Targets, choose_targets, known_cells, location_of
+from twinwl.datasets.formats import ReadOptions
 from twinwl.errors import (
     GraphInputError,
-    TwinWLError,
     first_line,
     held_warnings,
     import_extra,
@@ -102,135 +83,133 @@ class Records:
     single: bool = False
     """Whether this is the one record that was asked for, which cannot be skipped."""
 
+    def read(self, name: str, on_error: str = "skip") -> Dataset:
+        """Read all records into one data set; unusable ones are skipped or, with ``"fail"``, an error.
 
-def read_records(records: Records, name: str, on_error: str = "skip") -> Dataset:
-    """Read all records into one data set; unusable ones are skipped or, with ``"fail"``, an error.
-
-    >>> read_records(Records("here", "graph6", [Record(0, None, "Bw", "triangle")]), "tiny").names
-    ('triangle',)
-    """
-    if records.targets:
-        records = replace(records, records=_with_known_cells(records))
-    kept: list[Record] = []
-    errors: list[RowError] = []
-    batches = []
-    with ProgressBar(f"reading {name}") as bar:
-        for graphs, some, unusable in _blocks(records, on_error, BLOCK):
-            batches += [graphs] if some else []
-            kept += some
-            errors += unusable
-            bar.advance(len(some))
-    if not kept:
-        raise _none_usable(records.source, errors)
-    try:
-        graphs = concatenate(batches)
-    except TwinWLError as error:
-        raise GraphInputError(f"{records.source}: {error}") from error
-    y = targets_of(kept, records.targets, records.source) if records.targets else None
-    return _dataset(records, name, graphs, kept, errors, y)
-
-
-def stream_records(records: Records, on_error: str = "skip", size: int = BLOCK) -> Iterator[Dataset]:
-    """Read records block by block, with one block in memory at a time; targets are not read.
-
-    Blocks have the ``lines`` that write their graphs again. At the end one warning counts the rows that were
-    skipped.
-    """
-    checked("block", size, integer(1))
-    errors: list[RowError] = []
-    n_kept = 0
-    for graphs, kept, unusable in _blocks(records, on_error, size):
-        errors += unusable
-        n_kept += len(kept)
-        named = records.kind == "smiles"
-        lines = (f"{r.text} {r.name}" if named and r.name != r.text else r.text for r in kept)
-        found = _dataset(replace(records, targets=()), records.source, graphs, kept, unusable)
-        yield replace(found, lines=tuple(lines))
-    if not n_kept:
-        raise _none_usable(records.source, errors)
-    warn_left_out(errors, n_kept, records.source)
-
-
-def convert(records: Records, chunk: list[Record]) -> tuple[GraphBatch, list[Record], list[RowError]]:
-    """Return the graphs of some records, the records that they are of, and the errors of the others."""
-    errors = [
-        RowError(record.row, record.line, record.kind, record.error) for record in chunk if record.error
-    ]
-    usable = [record for record in chunk if not record.error]
-    texts = [record.text for record in usable]
-    failed: dict[int, str] = {}
-    if records.kind == "smiles":
-        graphs, _, failures = read_smiles(texts, "skip", atoms=records.atoms, n_jobs=records.n_jobs)
-        failed = {place: f"SMILES {shown(text)} cannot be read: {why}" for place, text, why in failures}
-    else:
+        >>> Records("here", "graph6", [Record(0, None, "Bw", "triangle")]).read("tiny").names
+        ('triangle',)
+        """
+        kept: list[Record] = []
+        errors: list[RowError] = []
+        batches = []
+        rows = self._with_known_cells() if self.targets else self.records
+        with ProgressBar(f"reading {name}") as bar:
+            for graphs, some, unusable in self._blocks(rows, on_error, BLOCK):
+                batches += [graphs] if some else []
+                kept += some
+                errors += unusable
+                bar.advance(len(some))
+        if not kept:
+            raise _none_usable(self.source, errors)
         try:
-            graphs = GraphBatch.from_graph6(texts)
-        except GraphInputError:  # some cannot be read: find out which
-            for place, text in enumerate(texts):
-                try:
-                    GraphBatch.from_graph6([text])
-                except GraphInputError as error:
-                    failed[place] = str(error).removeprefix("graph 0: ")
-            graphs = GraphBatch.from_graph6([text for place, text in enumerate(texts) if place not in failed])
-    errors += [RowError(usable[place].row, usable[place].line, "graph", why) for place, why in failed.items()]
-    kept = [record for place, record in enumerate(usable) if place not in failed]
-    return graphs, kept, sorted(errors)
+            graphs = concatenate(batches)
+        except GraphInputError as error:
+            raise GraphInputError(f"{self.source}: {error}") from error
+        y = dataset.targets_of(kept, self.targets, self.source) if self.targets else None
+        return self._dataset(name, graphs, kept, errors, y)
 
+    def stream(self, on_error: str = "skip", size: int = BLOCK) -> Iterator[Dataset]:
+        """Read records block by block, with one block in memory at a time; targets are not read.
 
-def _blocks(
-    records: Records, on_error: str, size: int
-) -> Iterator[tuple[GraphBatch, list[Record], list[RowError]]]:
-    stream = iter(records.records)
-    first = True
-    while chunk := list(itertools.islice(stream, size)):
-        graphs, kept, errors = convert(records, chunk)
-        if errors and on_error == "fail":
-            where = "" if records.single and errors[0].line is None else location_of(errors[0])
-            remedy = "" if records.single else f", or skip such rows with {setting(on_error='skip')}"
-            raise GraphInputError(f"{records.source}{where}: {errors[0].reason}; correct it{remedy}")
-        first = False
-        yield graphs, kept, errors
-    if first:
-        raise GraphInputError(f"{records.source}: there is no graph in it; is it the right file?")
+        Blocks have the ``lines`` that write their graphs again. At the end one warning counts the rows that
+        were skipped.
+        """
+        checked("block", size, integer(1))
+        errors: list[RowError] = []
+        n_kept = 0
+        for graphs, kept, unusable in self._blocks(self.records, on_error, size):
+            errors += unusable
+            n_kept += len(kept)
+            named = self.kind == "smiles"
+            lines = (f"{r.text} {r.name}" if named and r.name != r.text else r.text for r in kept)
+            found = self._dataset(self.source, graphs, kept, unusable)
+            yield replace(found, lines=tuple(lines))
+        if not n_kept:
+            raise _none_usable(self.source, errors)
+        warn_left_out(errors, n_kept, self.source)
 
-
-def _with_known_cells(records: Records) -> list[Record]:
-    """Read all rows, because a cell may be missing or not by what is in its column; see `known_cells`."""
-    listed = list(records.records)
-    no_cells = (None,) * len(records.targets)
-    columns = zip(*(record.cells or no_cells for record in listed))
-    known = zip(*map(known_cells, columns))
-    found = []
-    for record, cells in zip(listed, known):
-        if not record.error and all(cell is None for cell in cells):
-            given = ", ".join(map(shown, record.cells))
-            problem = f"its target {' or '.join(map(repr, records.targets))} is missing ({given})"
-            found.append(record._replace(error=problem, kind="target"))
+    def convert(self, chunk: list[Record]) -> tuple[GraphBatch, list[Record], list[RowError]]:
+        """Return the graphs of some records, the records that they are of, and the errors of the others."""
+        errors = [
+            RowError(record.row, record.line, record.kind, record.error) for record in chunk if record.error
+        ]
+        usable = [record for record in chunk if not record.error]
+        texts = [record.text for record in usable]
+        failed: dict[int, str] = {}
+        if self.kind == "smiles":
+            graphs, _, failures = read_smiles(texts, "skip", atoms=self.atoms, n_jobs=self.n_jobs)
+            failed = {place: f"SMILES {shown(text)} cannot be read: {why}" for place, text, why in failures}
         else:
-            found.append(record._replace(cells=cells))
-    return found
+            try:
+                graphs = GraphBatch.from_graph6(texts)
+            except GraphInputError:  # some cannot be read: find out which
+                for place, text in enumerate(texts):
+                    try:
+                        GraphBatch.from_graph6([text])
+                    except GraphInputError as error:
+                        failed[place] = str(error).removeprefix("graph 0: ")
+                graphs = GraphBatch.from_graph6(
+                    [text for place, text in enumerate(texts) if place not in failed]
+                )
+        errors += [
+            RowError(usable[place].row, usable[place].line, "graph", why) for place, why in failed.items()
+        ]
+        kept = [record for place, record in enumerate(usable) if place not in failed]
+        return graphs, kept, sorted(errors)
 
+    def _blocks(
+        self, rows: Iterable[Record], on_error: str, size: int
+    ) -> Iterator[tuple[GraphBatch, list[Record], list[RowError]]]:
+        stream = iter(rows)
+        first = True
+        while chunk := list(itertools.islice(stream, size)):
+            graphs, kept, errors = self.convert(chunk)
+            if errors and on_error == "fail":
+                where = "" if self.single and errors[0].line is None else location_of(errors[0])
+                remedy = "" if self.single else f", or skip such rows with {setting(on_error='skip')}"
+                raise GraphInputError(f"{self.source}{where}: {errors[0].reason}; correct it{remedy}")
+            first = False
+            yield graphs, kept, errors
+        if first:
+            raise GraphInputError(f"{self.source}: there is no graph in it; is it the right file?")
 
-def _dataset(
-    records: Records,
-    name: str,
-    graphs: GraphBatch,
-    kept: list[Record],
-    errors: list[RowError],
-    y: Values | None = None,
-) -> Dataset:
-    several = len(records.targets) > 1
-    return Dataset(
-        name,
-        graphs,
-        y,
-        smiles=tuple(record.text for record in kept) if records.kind == "smiles" else None,
-        names=tuple(record.name for record in kept),
-        rows=np.array([record.row for record in kept], np.int64),
-        errors=tuple(errors),
-        target=None if several else next(iter(records.targets), None),
-        tasks=records.targets if several else (),
-    )
+    def _with_known_cells(self) -> list[Record]:
+        """Read all rows, because a cell may be missing or not by what is in its column; see `known_cells`."""
+        listed = list(self.records)
+        no_cells = (None,) * len(self.targets)
+        columns = zip(*(record.cells or no_cells for record in listed))
+        known = zip(*map(known_cells, columns))
+        found = []
+        for record, cells in zip(listed, known):
+            if not record.error and all(cell is None for cell in cells):
+                given = ", ".join(map(shown, record.cells))
+                problem = f"its target {' or '.join(map(repr, self.targets))} is missing ({given})"
+                found.append(record._replace(error=problem, kind="target"))
+            else:
+                found.append(record._replace(cells=cells))
+        return found
+
+    def _dataset(
+        self,
+        name: str,
+        graphs: GraphBatch,
+        kept: list[Record],
+        errors: list[RowError],
+        y: Values | None = None,
+    ) -> Dataset:
+        targets = () if y is None else self.targets
+        several = len(targets) > 1
+        return Dataset(
+            name,
+            graphs,
+            y,
+            smiles=tuple(record.text for record in kept) if self.kind == "smiles" else None,
+            names=tuple(record.name for record in kept),
+            rows=np.array([record.row for record in kept], np.int64),
+            errors=tuple(errors),
+            target=None if several else next(iter(targets), None),
+            tasks=targets if several else (),
+        )
 
 
 def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
@@ -298,14 +277,16 @@ Rows = Iterator[tuple[int | None, list[object] | str]]
 
 def read_smiles_lines(where: str, reading: ReadOptions, _: Targets) -> Records:
     """Open a file of SMILES, or standard input."""
-    records = smiles_records(numbered_lines(where))
+    records = smiles_records(formats.numbered_lines(where))
     return Records(where, "smiles", records, (), reading.level, reading.n_jobs)
 
 
 def read_graph6_lines(where: str, _: ReadOptions, __: Targets) -> Records:
     """Open a file of graph6, sparse6 or digraph6, or standard input."""
     return Records(
-        where, "graph6", graph6_records(numbered_lines(where), "stdin" if where == STDIN else where)
+        where,
+        "graph6",
+        graph6_records(formats.numbered_lines(where), "stdin" if where == formats.STDIN else where),
     )
 
 
@@ -333,32 +314,47 @@ class Table(NamedTuple):
     read: Callable[[list[int]], Rows]
     """Function from columns to rows: the line, and the cells of these columns or why they cannot be read."""
 
+    def records(self, reading: ReadOptions, targets: Targets) -> Records:
+        """Choose the columns of molecules and targets."""
+        smiles = choose_smiles(self.header, self.name, reading.smiles_column)
+        header = [column for column in self.header if column != smiles or reading.target is not None]
+
+        def cells() -> dict[str, list[object]]:
+            return {name: found for name, found in self.cells().items() if name != smiles}
+
+        chosen = choose_targets(header, self.name, reading.target, targets, cells, reading.not_targets)
+        records = table_records(self, smiles, chosen)
+        return Records(self.name, "smiles", records, chosen, reading.level, reading.n_jobs)
+
+    def cells(self) -> dict[str, list[object]]:
+        r"""Return the cells of every column, one per row; a second column ``name`` becomes ``name.1``.
+
+        >>> csv_table("m.csv", ["id,smiles,id\n", "a,CC,b\n", "a,CC\n"]).cells()
+        {'id': ['a', None], 'smiles': ['CC', None], 'id.1': ['b', None]}
+        """
+        width = len(self.header)
+        rows = [
+            [None] * width if isinstance(cells, str) else cells for _, cells in self.read(list(range(width)))
+        ]
+        columns: dict[str, list[object]] = {}
+        for place, name in enumerate(self.header):
+            repeats = self.header[:place].count(name)
+            columns[f"{name}.{repeats}" if repeats else name] = [row[place] for row in rows]
+        return columns
+
 
 def read_table(where: str, reading: ReadOptions, targets: Targets) -> Records:
     """Open a file with a table of molecules."""
-    return records_of(_open_table(where), reading, targets)
+    return _open_table(where).records(reading, targets)
 
 
 def table_columns(where: str) -> dict[str, list[object]]:
     """Return all cells of a file with a table."""
-    return all_cells(_open_table(where))
+    return _open_table(where).cells()
 
 
 def _open_table(where: str) -> Table:
     return parquet_table(Path(where)) if where.lower().endswith(".parquet") else csv_table(where)
-
-
-def records_of(table: Table, reading: ReadOptions, targets: Targets) -> Records:
-    """Choose the columns of a table."""
-    smiles = choose_smiles(table.header, table.name, reading.smiles_column)
-    header = [column for column in table.header if column != smiles or reading.target is not None]
-
-    def cells() -> dict[str, list[object]]:
-        return {name: found for name, found in all_cells(table).items() if name != smiles}
-
-    chosen = choose_targets(header, table.name, reading.target, targets, cells, reading.not_targets)
-    records = table_records(table, smiles, chosen)
-    return Records(table.name, "smiles", records, chosen, reading.level, reading.n_jobs)
 
 
 def table_records(table: Table, smiles: str, wanted: Sequence[str] = ()) -> Iterator[Record]:
@@ -367,7 +363,7 @@ def table_records(table: Table, smiles: str, wanted: Sequence[str] = ()) -> Iter
         if isinstance(cells, str):
             yield Record(row, line, "", "", error=cells)
         else:
-            text = "" if is_missing(cells[0]) else str(cells[0])
+            text = "" if dataset.is_missing(cells[0]) else str(cells[0])
             error = "" if text else f"its cell of {smiles!r} is empty"
             yield Record(row, line, text, text, tuple(cells[1:]), error)
 
@@ -389,9 +385,9 @@ def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
     given = None if lines is None else list(lines)
 
     def rows() -> Iterator[tuple[int, list[str]]]:
-        texts = iter(given) if given is not None else (text for _, text in text_lines(name))
+        texts = iter(given) if given is not None else (text for _, text in formats.text_lines(name))
         first = next(texts, "").removeprefix("\ufeff")
-        return _csv_rows(name, itertools.chain([first], texts), max(SEPARATORS, key=first.count))
+        return _csv_rows(name, itertools.chain([first], texts), max(formats.SEPARATORS, key=first.count))
 
     header = [plain_cell(column.strip()) for column in next(rows(), (1, []))[1]]
 
@@ -438,23 +434,26 @@ def _csv_rows(name: str, lines: Iterable[str], delimiter: str) -> Iterator[tuple
 
 def parquet_table(path: Path) -> Table:
     """Open a Parquet file; only the needed columns are read, in blocks of rows."""
-    parquet = import_extra("pyarrow.parquet", extra="parquet")
-
-    problem = f"{path}: not a readable Parquet file"
-    with open_file(path):  # refuses what is not a file or not readable
-        pass
-    with one_error(problem):
-        file = parquet.ParquetFile(path)
-        header = [str(name) for name in file.schema_arrow.names]
+    file = parquet_file(path, str(path))
+    header = [str(name) for name in file.schema_arrow.names]
 
     def read(columns: list[int]) -> Rows:
         names = [header[column] for column in columns]
-        with one_error(problem):
+        with formats.one_error(f"{path}: not a readable Parquet file"):
             for batch in file.iter_batches(columns=list(dict.fromkeys(names))):
                 values = batch.to_pydict()
                 yield from ((None, list(cells)) for cells in zip(*map(values.get, names)))
 
     return Table(str(path), header, read)
+
+
+def parquet_file(path: Path, name: str) -> Any:  # noqa: ANN401
+    """Open a Parquet file; ``name`` is used in messages."""
+    parquet = import_extra("pyarrow.parquet", extra="parquet")
+    with formats.open_file(path):  # refuses what is not a file or not readable
+        pass
+    with formats.one_error(f"{name}: not a readable Parquet file"):
+        return parquet.ParquetFile(path)
 
 
 def frame_table(frame: Any) -> Table:  # noqa: ANN401
@@ -477,32 +476,15 @@ def frame_table(frame: Any) -> Table:  # noqa: ANN401
     return Table("the frame", [str(key) for key in keys], read)
 
 
-def all_cells(table: Table) -> dict[str, list[object]]:
-    r"""Return the cells of every column, one per row; a second column of the same name becomes ``name.1``.
-
-    >>> all_cells(csv_table("m.csv", ["id,smiles,id\n", "a,CC,b\n", "a,CC\n"]))
-    {'id': ['a', None], 'smiles': ['CC', None], 'id.1': ['b', None]}
-    """
-    width = len(table.header)
-    rows = [
-        [None] * width if isinstance(cells, str) else cells for _, cells in table.read(list(range(width)))
-    ]
-    columns: dict[str, list[object]] = {}
-    for place, name in enumerate(table.header):
-        repeats = table.header[:place].count(name)
-        columns[f"{name}.{repeats}" if repeats else name] = [row[place] for row in rows]
-    return columns
-
-
 def choose_smiles(header: Sequence[str], name: str, wanted: str | None) -> str:
     """Return the column of SMILES: the one that the user named, or the one called so."""
-    found = wanted or smiles_column_of(header)
+    found = wanted or formats.smiles_column_of(header)
     if found is None:
         raise GraphInputError(
             f"{name}: no column is called 'smiles'; name the column of SMILES with "
             f"{setting(smiles_column=...)}. The columns are {', '.join(map(repr, header))}"
         )
-    return named_column(header, found, "smiles_column", name)
+    return dataset.named_column(header, found, "smiles_column", name)
 
 
 # ---------------------------------------------------------------------- SD files
@@ -559,7 +541,7 @@ def sdf_records(lines: Lines, name: str, wanted: tuple[str, ...] = ()) -> Iterat
 
 
 def _sd_lines(where: str) -> Lines:
-    return text_lines(where, errors="replace")
+    return formats.text_lines(where, errors="replace")
 
 
 def _blocks_of(numbered: Lines) -> Iterator[tuple[int, str]]:

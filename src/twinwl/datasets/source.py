@@ -18,39 +18,17 @@ from twinwl.datasets import catalogue as known_sets
 from twinwl.datasets import formats
 from twinwl.datasets.catalogue import MOLECULE_SETS, is_known, molecule_table
 from twinwl.datasets.dataset import Dataset, RowError, Targets, as_targets, known_cells, named_column
-from twinwl.datasets.formats import (
-    FOLDER_ENDINGS,
-    FORMATS,
-    KNOWN,
-    STDIN,
-    Place,
-    ReadOptions,
-    ending_of,
-    open_file,
-    reader_of,
-)
-from twinwl.datasets.records import (
-    BLOCK,
-    Record,
-    Records,
-    all_cells,
-    csv_table,
-    frame_table,
-    parsed,
-    read_records,
-    records_of,
-    stream_records,
-    warn_left_out,
-)
+from twinwl.datasets.formats import FOLDER_ENDINGS, FORMATS, KNOWN, STDIN, Place, ReadOptions, reader_of
+from twinwl.datasets.records import BLOCK, Record, Records, csv_table, frame_table, parsed, warn_left_out
 from twinwl.errors import (
     GraphInputError,
     TwinWLError,
-    gist,
     held_warnings,
     import_extra,
     setting,
     shown,
     warn_caller,
+    warn_kinds,
 )
 from twinwl.graphs.batch import concatenate
 from twinwl.terminal import ProgressBar
@@ -187,7 +165,7 @@ def open_source(
         _refuse_options(shown(source), options or ())
         records = _records_in_memory(source, reading, targets)
         name = records.source.removeprefix("the ")
-        return Source(records.source, lambda: read_records(records, name, reading.on_error), records)
+        return Source(records.source, lambda: records.read(name, reading.on_error), records)
     place = place_in(source, reading)
     if place.kind == KNOWN:
         found = _open_known(place.where, reading, targets, options or {})
@@ -215,7 +193,7 @@ def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Map
         target=reading.target or (None if targets == "none" else known.target),
         smiles_column=reading.smiles_column or known.smiles_column,
     )
-    found = _cached(records_of(table, reading, "given"), name, path, f"{member}", reading)
+    found = _cached(table.records(reading, "given"), name, path, f"{member}", reading)
     return replace(found, read=lambda: replace(found.read(), about=known.about))
 
 
@@ -223,13 +201,13 @@ def _open_literal(place: Place, reading: ReadOptions) -> Source:
     source = f"{place.kind}:{place.where}"
     record = Record(0, None, place.where, source)
     records = Records(source, place.kind, [record], atoms=reading.level, single=True)  # type: ignore[arg-type]
-    return Source(source, lambda: read_records(records, source, "fail"))
+    return Source(source, lambda: records.read(source, "fail"))
 
 
 def _open_file(place: Place, reading: ReadOptions, targets: Targets) -> Source:
     path = Path(place.where)
     if place.where != STDIN and not (path.is_dir() and place.kind in {"folder", "tu"}):
-        with open_file(path):  # refuses what is not a file or not readable
+        with formats.open_file(path):  # refuses what is not a file or not readable
             pass
     if FORMATS[place.kind].rows:
         records = reader_of(place.kind)(place.where, reading, targets if place.number is None else "given")
@@ -250,12 +228,12 @@ def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOpt
 
     def read() -> Dataset:
         if records.kind != "smiles" or records.source == STDIN:
-            return read_records(records, name, reading.on_error)
+            return records.read(name, reading.on_error)
         # RDKit decides what can be read, so the result of one version is not used for another.
         version = import_extra("rdkit", "chem").__version__
         options = (what, reading.smiles_column, records.targets, reading.on_error, version, reading.level)
         key = repr(("molecules", *options))
-        return replace(parsed(path, key, lambda: read_records(records, name, reading.on_error)), name=name)
+        return replace(parsed(path, key, lambda: records.read(name, reading.on_error)), name=name)
 
     return Source(records.source, read, records)
 
@@ -274,7 +252,7 @@ def _picked(found: Source, place: Place, number: int) -> Source:
         if record is None:
             raise out_of_range(n_before)
         single = replace(found.records, records=[record], targets=(), single=True)
-        return Source(found.name, lambda: read_records(single, _stem(place.where), "fail"))
+        return Source(found.name, lambda: single.read(_stem(place.where), "fail"))
 
     def read() -> Dataset:
         data = found.read()
@@ -301,7 +279,7 @@ def _is_frame(source: object) -> bool:
 def _records_in_memory(source: object, reading: ReadOptions, targets: Targets) -> Records:
     """Open a frame, or a list of strings."""
     if _is_frame(source):
-        return records_of(frame_table(source), reading, targets)
+        return frame_table(source).records(reading, targets)
     kind = reading.kind
     listed = source if isinstance(source, list | tuple | np.ndarray) else None
     if kind not in {"smiles", "graph6"} or listed is None or getattr(listed, "ndim", 1) != 1:
@@ -342,14 +320,6 @@ def _refuse_options(given: str, options: Iterable[str]) -> None:
     """Refuse options that a source does not have."""
     for option in options:
         raise TwinWLError(f"{shown(given)} does not have the option {option!r}")
-
-
-def check_source(source: str | Path, reading: ReadOptions, targets: Targets = "obvious") -> None:
-    """Check the kind of a source, its options and its columns, before any slow work.
-
-    >>> check_source("graph6:Bw", ReadOptions())
-    """
-    open_source(source, reading, targets)
 
 
 def read_source(
@@ -415,7 +385,7 @@ def iter_source(source: str | Path, reading: ReadOptions, block: int = BLOCK) ->
     """
     records = open_source(source, reading, "given").records
     if records is not None:
-        yield from stream_records(records, reading.on_error, block)
+        yield from records.stream(reading.on_error, block)
     else:
         yield read_source(source, reading, "given")
 
@@ -431,13 +401,13 @@ def read_columns(source: object, reading: ReadOptions) -> dict[str, list[object]
     {'smiles': ['CC'], 'year': [1999]}
     """
     if _is_frame(source):
-        return all_cells(frame_table(source))
+        return frame_table(source).cells()
     if not isinstance(source, str | Path):
         return {}
     place = place_in(source, reading)
     if place.kind == KNOWN:
         known = place.where in MOLECULE_SETS
-        return all_cells(molecule_table(place.where, reading.data_dir)[2]) if known else {}
+        return molecule_table(place.where, reading.data_dir)[2].cells() if known else {}
     found: dict[str, list[object]] = {}
     if FORMATS[place.kind].columns and not place.literal:
         found = reader_of(place.kind, "columns")(place.where)
@@ -506,13 +476,13 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
     n_rows = 0
     with held_warnings() as messages, ProgressBar(f"reading {folder.name}", total=len(files)) as bar:
         for path in bar.over(files):
-            place = Place(FOLDER_ENDINGS[ending_of(path.name)], str(path))
+            place = Place(FOLDER_ENDINGS[formats.ending_of(path.name)], str(path))
             try:
                 opened = _open_file(place, reading, "given")
                 if opened.records is None:
                     found = opened.read()
                 else:  # without the cache, which thousands of small files would fill
-                    found = read_records(opened.records, path.name, reading.on_error)
+                    found = opened.records.read(path.name, reading.on_error)
             except GraphInputError as error:
                 if reading.on_error == "fail":
                     raise
@@ -530,12 +500,7 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
                 for error in found.errors
             ]
             n_rows += len(found) + len(found.errors)
-    alike: dict[str, list[str]] = {}
-    for message in messages:
-        alike.setdefault(gist(message), []).append(message)
-    for first, *others in alike.values():
-        times = f"; the same in {len(others) + 1:,} of {len(files):,} files" if others else ""
-        warn_caller(first + times)
+    warn_kinds(messages, f"; the same in {{:,}} of {len(files):,} files")
     if not parts:
         raise GraphInputError(f"{folder}: none of its {len(files):,} files can be read; {errors[0].reason}")
     one_way = {part.graphs.directed: path for path, part in parts.items()}
@@ -562,7 +527,7 @@ def _graph_files(folder: Path) -> list[Path]:
         name = path.relative_to(folder)
         if not path.is_file() or name.as_posix() == _CLASSES or any(part[0] == "." for part in name.parts):
             continue  # such as .DS_Store, .git/…
-        known = ending_of(name.name) in FOLDER_ENDINGS and len(name.parts) <= _DEPTH
+        known = formats.ending_of(name.name) in FOLDER_ENDINGS and len(name.parts) <= _DEPTH
         (files if known else others).append(path)
     if not files:
         raise GraphInputError(
@@ -595,7 +560,7 @@ def _classes_of_files(folder: Path, files: list[Path]) -> dict[Path, object]:
 
 def _listed_classes(folder: Path, files: list[Path]) -> dict[Path, object]:
     path = folder / _CLASSES
-    columns = all_cells(csv_table(str(path)))
+    columns = csv_table(str(path)).cells()
     listed = columns.pop("file", None)
     if listed is None or len(columns) != 1:
         raise GraphInputError(f"{path}: expected two columns, 'file' and one of classes")

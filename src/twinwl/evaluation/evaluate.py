@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -421,6 +422,7 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
         "n_test": len(fold.test),
         "n_leaked": int(leaked.sum()),
         "seconds": round(time.perf_counter() - began, 3),
+        "peak_memory": _peak_memory(),
         "versions": versions(),
         "task": request.task,
         "scoring": request.scoring,
@@ -536,3 +538,13 @@ def _targets(estimator: BaseEstimator, data: Dataset, part: Int64) -> object:
     """Return the targets of some graphs; several ones by name if the estimator knows names, for messages."""
     y = data.targets[part]
     return dict(zip(data.tasks, y.T)) if data.tasks and isinstance(estimator, TaskEstimator) else y
+
+
+def _peak_memory() -> int:
+    """Return the peak resident memory of this process so far, in bytes; 0 if it is unknown."""
+    try:
+        import resource  # noqa: PLC0415  (POSIX only)
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

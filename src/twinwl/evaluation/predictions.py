@@ -17,19 +17,9 @@ from twinwl.errors import TwinWLError, shown
 from twinwl.evaluation.methods import Config, resolve
 from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch
+from twinwl.models import metrics
 from twinwl.models.calibration import ClassHead, NumberHead, kept
-from twinwl.models.metrics import (
-    METRICS,
-    Answers,
-    check_metrics,
-    figures,
-    mean_scores,
-    measure,
-    names_for,
-    positive_class,
-    positive_name,
-    scorer_for,
-)
+from twinwl.models.metrics import METRICS, Answers, figures, names_for, positive_name
 from twinwl.models.similarity import NearGraphs
 from twinwl.models.targets import Task
 from twinwl.refinement.colours import Alphabet, refine
@@ -111,7 +101,7 @@ class Predictions:
         n_known = len(answers.y)
         if not n_known:
             return {}, [f"{METRICS[names[0]].title} unknown (0 of 0)"]
-        scores = measure(answers, names)
+        scores = metrics.measure(answers, names)
         if self.classes is None:
             lines = [f"{figures(scores, names)} ({n_known:,} target{'s' * (n_known > 1)})"]
         else:
@@ -133,72 +123,69 @@ def _coverage(what: str, inside: Bool) -> str:
     return f"{what}: {100 * inside.mean():.1f} % ({inside.sum():,} of {len(inside):,})"
 
 
-def check_asked(
-    model: Any,  # noqa: ANN401  (models share no base that has predict)
-    path: object,
-    *,
-    proba: bool,
-    threshold: float | None,
-    confidence: float | None,
-    positive: str | None = None,
-) -> None:
-    """Refuse options that do not apply to the model, before graphs are read."""
-    asked = {"--proba": proba or None, "--threshold": threshold, "--positive": positive}
-    for head in model.heads_:
-        if isinstance(head, ClassHead):
-            positive_name(head.classes, positive)
-        elif given := [option for option, value in asked.items() if value is not None]:
-            raise TwinWLError(
-                f"{given[0]} needs a classifier, but this model predicts numbers; leave it out "
-                "(--confidence adds a range around each number)"
-            )
-        if confidence is None:
-            continue
-        try:
-            scores = kept(head.conformal)
-        except TwinWLError as error:
-            raise TwinWLError(f"--confidence: {path}: {error}") from error
-        if isinstance(head, NumberHead) and not np.isfinite(scores.of(np.zeros(1), confidence)).all():
-            n = len(scores.errors)
-            raise TwinWLError(
-                f"--confidence: got {confidence:g}, but the model held out {n} graphs, which are enough for "
-                f"{n / (n + 1):.3g} at most; lower it, or train with more graphs"
-            )
+@dataclass(frozen=True)
+class Request:
+    """What to predict besides classes and numbers.
 
-
-def predictions_of(
-    head: ClassHead | NumberHead,
-    decisions: Float64,
-    threshold: float | None = None,
-    confidence: float | None = None,
-    positive: str | None = None,
-) -> Predictions:
-    """Return what decision values of one task mean.
-
-    Parameters
+    Attributes
     ----------
-    head
-        That of the task.
-    decisions
-        Its decision values.
-    threshold
+    proba : bool
+        Whether to return the probabilities.
+    threshold : float or None
         Predict the positive one of two classes if its probability is at least this; None predicts as the
         model does.
-    confidence
+    confidence : float or None
         Confidence of sets or intervals, above 0 and below 1; None returns none.
-    positive
+    positive : str or None
         The positive class; see `twinwl.models.metrics.positive_class`.
     """
+
+    proba: bool = False
+    threshold: float | None = None
+    confidence: float | None = None
+    positive: str | None = None
+
+    def check(self, model: Any, path: object) -> None:  # noqa: ANN401  (models share no base that has predict)
+        """Refuse options that do not apply to the model, before graphs are read."""
+        asked = {"--proba": self.proba or None, "--threshold": self.threshold, "--positive": self.positive}
+        for head in model.heads_:
+            if isinstance(head, ClassHead):
+                positive_name(head.classes, self.positive)
+            elif given := [option for option, value in asked.items() if value is not None]:
+                raise TwinWLError(
+                    f"{given[0]} needs a classifier, but this model predicts numbers; leave it out "
+                    "(--confidence adds a range around each number)"
+                )
+            if self.confidence is None:
+                continue
+            try:
+                scores = kept(head.conformal)
+            except TwinWLError as error:
+                raise TwinWLError(f"--confidence: {path}: {error}") from error
+            if (
+                isinstance(head, NumberHead)
+                and not np.isfinite(scores.of(np.zeros(1), self.confidence)).all()
+            ):
+                n = len(scores.errors)
+                raise TwinWLError(
+                    f"--confidence: got {self.confidence:g}, but the model held out {n} graphs, which are "
+                    f"enough for {n / (n + 1):.3g} at most; lower it, or train with more graphs"
+                )
+
+
+def predictions_of(head: ClassHead | NumberHead, decisions: Float64, asked: Request) -> Predictions:
+    """Return what decision values of one task, which has this head, mean."""
+    positive, confidence = asked.positive, asked.confidence
     if isinstance(head, NumberHead):
         intervals = None if confidence is None else head.intervals(decisions, confidence)
         return Predictions(head.predict(decisions), intervals=intervals)
     values, shares = head.predict(decisions), head.probabilities(decisions)
-    if threshold is not None:
+    if asked.threshold is not None:
         if len(head.classes) != 2:  # noqa: PLR2004
             listing = ", ".join(map(str, head.classes.tolist()))
             raise TwinWLError(f"--threshold needs a model with two classes; this one has {listing}")
-        place = positive_class(head.classes, positive)
-        values = head.classes[np.where(shares[:, place] >= threshold, place, 1 - place)]
+        place = metrics.positive_class(head.classes, positive)
+        values = head.classes[np.where(shares[:, place] >= asked.threshold, place, 1 - place)]
     sets = None if confidence is None else head.sets(decisions, confidence)
     return Predictions(values, head.classes, shares, sets, positive=positive_name(head.classes, positive))
 
@@ -207,11 +194,7 @@ def answers_about(
     model: Any,  # noqa: ANN401
     data: Dataset,
     truths: Mapping[str, Sequence[Any] | None],
-    threshold: float | None,
-    confidence: float | None,
-    positive: str | None = None,
-    *,
-    proba: bool,
+    asked: Request,
 ) -> tuple[dict[str, Sequence[Any]], list[str]]:
     """Ask a model, and return the columns of its table and lines about how right it is.
 
@@ -223,34 +206,29 @@ def answers_about(
         The graphs.
     truths
         The known targets by task; of a model of one target under its name.
-    threshold, confidence, positive
-        As for `predictions_of`.
-    proba
-        Whether to return the probabilities.
+    asked
+        What else to predict.
     """
     several = model.tasks_ is not None
     names = model.tasks_ or tuple(truths)
     for task, truth in truths.items():
         _check_truth(model.heads_[names.index(task)], truth, task, data)
     decided = zip(names, model.heads_, model._decisions(data.graphs))  # noqa: SLF001  (at once)
-    found = {
-        name: predictions_of(head, decisions, threshold, confidence, positive)
-        for name, head, decisions in decided
-    }
+    found = {name: predictions_of(head, decisions, asked) for name, head, decisions in decided}
     columns = {
         f"{name}_{task}" if several else name: values
         for task, one in found.items()
-        for name, values in one.columns(proba=proba).items()
+        for name, values in one.columns(proba=asked.proba).items()
     }
     lines = [
-        f"threshold: {name!r} is predicted where its probability is {threshold:g} or more"
+        f"threshold: {name!r} is predicted where its probability is {asked.threshold:g} or more"
         for name in dict.fromkeys(one.positive for one in found.values())
-        if threshold is not None
+        if asked.threshold is not None
     ]
     scored = {task: found[task].scored(truth) for task, truth in truths.items() if truth}
     lines += [f"{task}: {line}" if several else line for task, (_, said) in scored.items() for line in said]
     scores = [one for one, _ in scored.values()]
-    means = mean_scores(scores) if several else {}
+    means = metrics.mean_scores(scores) if several else {}
     if means:
         fewer = [METRICS[name].title for name in means if any(name not in one for one in scores)]
         left = f" ({', '.join(fewer)}: without targets for which it is undefined)" if fewer else ""
@@ -457,10 +435,10 @@ def new_model(method: str, task: Task, config: Config, *, scoring: str | None = 
     model: Any = resolve(method).for_task(task).build(dict(config), seed)
     if scoring is None:
         return model
-    check_metrics([scoring], task.name, "--scoring")
-    scorer = scorer_for(model, scoring)
+    metrics.check_metrics([scoring], task.name, "--scoring")
+    scorer = metrics.scorer_for(model, scoring)
     if scorer is None:
-        known = [name for name in names_for(task.name) if scorer_for(model, name)]
+        known = [name for name in names_for(task.name) if metrics.scorer_for(model, name)]
         raise TwinWLError(f"--scoring: {method} cannot choose by {scoring}; choose from {', '.join(known)}")
     return model.set_params(scoring=scorer)
 
@@ -557,7 +535,7 @@ class TrainingReport(Rendered):
         if "" in self.targets:
             return f"{head}: {found[0]}"
         lines = [f"  {name}{one.chosen and f' ({one.chosen})'}: {one}" for name, one in self.targets.items()]
-        means = mean_scores([one.scores for one in found])
+        means = metrics.mean_scores([one.scores for one in found])
         mean = HeldOut(means, found[0].task, "", _common(one.positive for one in found))
         return "\n".join([*lines, f"{head}, mean of {len(found)} targets: {mean}"])
 
@@ -611,10 +589,10 @@ def _held_out(model: Any, y: Values, positive: str | None) -> HeldOut:  # noqa: 
     if regression and held is None:
         found = Predictions(model.held_out_predictions_)
     else:
-        found = predictions_of(head, model.held_out_decisions_, positive=positive)
+        found = predictions_of(head, model.held_out_decisions_, Request(positive=positive))
     baseline = None
     if regression:
         mean = float(rest.astype(np.float64).mean())
         baseline = mean, float(np.sqrt(np.mean((truth.astype(np.float64) - mean) ** 2)))
     answers, names = found.answers(truth.tolist())
-    return HeldOut(measure(answers, names), task, how, found.positive, baseline)
+    return HeldOut(metrics.measure(answers, names), task, how, found.positive, baseline)

@@ -34,6 +34,7 @@ from twinwl.arguments import NAME, PATH, checked, one_of
 from twinwl.arrays import Float64
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, import_extra, warn_caller
+from twinwl.files.storage import lock
 from twinwl.models.metrics import METRICS, WITHOUT_COPIES, names_for, of_task
 from twinwl.models.targets import Task
 
@@ -42,12 +43,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from twinwl.report.page import Page
-
-
-try:
-    import fcntl
-except ImportError:  # Windows: nothing is locked
-    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 1
 _KEY_FIELDS = {
@@ -87,6 +82,7 @@ class Row(TypedDict, total=False):
     n_test: int
     n_leaked: int
     seconds: float
+    peak_memory: int
     versions: dict[str, str]
     task: str
     scoring: str
@@ -194,14 +190,8 @@ class ResultStore:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             stream = self.path.open("ab+")
         with stream:
-            try:
-                if fcntl is not None:
-                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise TwinWLError(
-                    f"the store {self.path} is in use: another process is writing to it; wait until it has "
-                    "ended, or choose another store"
-                ) from error
+            busy = "another process is writing to it; wait until it has ended, or choose another store"
+            lock(stream, f"the store {self.path} is in use: {busy}")
             self._stream = stream
             try:
                 yield

@@ -320,6 +320,16 @@ def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
         return path
 
 
+def opened_split(source: object, reading: ReadOptions, split: str) -> Column | str | Path:
+    """Read the column that a split names, or look for its file, before any work."""
+    if is_column(split):
+        return read_column(source, reading, split, "split")
+    if split in WORDS[:3] or Path(split).is_dir():
+        return split
+    found = find_splits(split, reading.data_dir)
+    return split if reading.data_dir is None else found
+
+
 def groups_of(groups: Column | Sequence[object], data: Dataset) -> Int64:
     """Return a number for each graph's group, from a column or from one value per graph."""
     what, cells = _cells(groups, "groups", data)

@@ -30,6 +30,11 @@ from twinwl.errors import TwinWLError, import_extra, warn_caller
 if TYPE_CHECKING:
     from twinwl.arrays import Values
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks; writers are not kept apart there
+    fcntl = None  # type: ignore[assignment]
+
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
@@ -77,6 +82,15 @@ def written(path: Path) -> Iterator[IO[bytes]]:
     """Open a file as `atomic_write` does; errors are a `TwinWLError` that names the file."""
     with errors_of_writing(path), atomic_write(path) as stream:
         yield stream
+
+
+def lock(stream: IO[bytes], busy: str) -> None:
+    """Lock an open file until it is closed, or raise the error ``busy`` if another process has it."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise TwinWLError(busy) from error
 
 
 @contextlib.contextmanager

@@ -645,15 +645,12 @@ def build(
             None if edges is None else edges.codes,
             directed=directed,
             warn=warn,
+            one_way_remedy=one_way_remedy,
         )
     except MemoryError as error:
         raise GraphInputError(
             f"{graph_ptr[-1]} nodes and {len(sources)} edges do not fit in memory; split the batch"
         ) from error
-    if one_way_remedy is not None and adjacency.one_way is not None:
-        graph = graph_of_node(graph_ptr, adjacency.one_way[0])
-        u, v = (end - int(graph_ptr[graph]) for end in adjacency.one_way)
-        raise GraphInputError(f"({u}, {v}) is there but ({v}, {u}) is not; {one_way_remedy}", graph)
     if nodes is None or not len(nodes.codes):
         nodes = Coded(np.zeros(graph_ptr[-1], np.int32), UNLABELLED)
     return GraphBatch.unchecked(
@@ -704,14 +701,11 @@ def build_labelled(
 
 
 class Adjacency(NamedTuple):
-    """The arcs of a batch in CSR form, and the number of arcs that were dropped or merged."""
+    """The arcs of a batch in CSR form."""
 
     indptr: Int64
     indices: Int32
     edge_labels: Int32 | None
-    n_loops: int
-    n_parallel: int
-    one_way: tuple[int, int] | None
 
 
 def assemble(
@@ -722,6 +716,7 @@ def assemble(
     *,
     directed: bool = False,
     warn: bool = True,
+    one_way_remedy: str | None = None,
 ) -> Adjacency:
     """Build the CSR arrays of a batch from arcs in any order.
 
@@ -741,16 +736,14 @@ def assemble(
     warn
         Whether to warn about what was dropped or merged.
 
-    Returns
-    -------
-    Adjacency
-        ``n_loops`` and ``n_parallel`` count the arcs dropped and merged. ``one_way`` is the first arc of
-        an undirected batch that was given from one end only, as batch-wide node numbers, or None.
+    one_way_remedy
+        As in `build`.
 
     Raises
     ------
     GraphInputError
-        If an edge is given twice with different labels, or there are too many nodes.
+        If an edge is given twice with different labels, or from one end only although both are needed, or
+        there are too many nodes.
     """
     from twinwl.graphs.arc_kernels import Arcs, Entries, bucket, merge  # noqa: PLC0415  (numba: for those who build graphs)
 
@@ -782,14 +775,12 @@ def assemble(
         raise GraphInputError(f"edge ({u}, {v}) is given twice with different labels; keep one", graph)
     if warn and (n_loops or n_parallel):
         warn_caller(f"dropped {n_loops} self-loops and merged {n_parallel} repeated edges")
-    return Adjacency(
-        indptr,
-        indices[:n_neighbours].copy(),
-        None if edge_codes is None else codes[:n_neighbours].copy(),
-        n_loops,
-        n_parallel,
-        None if directed or one_way[0] < 0 else (int(one_way[0]), int(one_way[1])),
-    )
+    if one_way_remedy is not None and one_way[0] >= 0 and not directed:
+        graph = graph_of_node(graph_ptr, int(one_way[0]))
+        u, v = one_way - graph_ptr[graph]
+        raise GraphInputError(f"({u}, {v}) is there but ({v}, {u}) is not; {one_way_remedy}", graph)
+    labels = None if edge_codes is None else codes[:n_neighbours].copy()
+    return Adjacency(indptr, indices[:n_neighbours].copy(), labels)
 
 
 def _check_edges(node_counts: Int64, edge_counts: Int64, sources: Int64, targets: Int64) -> None:

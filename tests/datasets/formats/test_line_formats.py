@@ -30,7 +30,7 @@ def test_only_one_block_is_read_ahead(tmp_path, monkeypatch):
             taken.append(number)
             yield number + 1, "A_"
 
-    monkeypatch.setattr(records, "numbered_lines", endless)
+    monkeypatch.setattr(records.formats, "numbered_lines", endless)
     (tmp_path / "a.g6").write_text("A_\n")
     blocks = iter_source(tmp_path / "a.g6", ReadOptions(), block=100)
     next(blocks)

@@ -13,7 +13,7 @@ from tests.conftest import data_folder
 from twinwl import GraphBatch, load_dataset
 from twinwl.datasets import records
 from twinwl.datasets.formats import smiles_column_of
-from twinwl.datasets.records import csv_table, records_of
+from twinwl.datasets.records import csv_table
 from twinwl.datasets.source import ReadOptions, iter_source, read_source
 from twinwl.errors import GraphInputError, TwinWLError, TwinWLWarning
 
@@ -170,9 +170,8 @@ def test_bad_input_is_explained(parsed, text, options, problem):
 
 
 def chosen(header, smiles_column=None, target=None, targets="needed"):
-    opened = records_of(
-        csv_table("m.csv", [f"{header}\n"]), ReadOptions(smiles_column=smiles_column, target=target), targets
-    )
+    reading = ReadOptions(smiles_column=smiles_column, target=target)
+    opened = csv_table("m.csv", [f"{header}\n"]).records(reading, targets)
     return ",".join(opened.targets) or None
 
 
