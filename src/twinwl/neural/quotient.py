@@ -288,9 +288,7 @@ class RowExamples:
         self.label_of_code: Int64 = np.arange(-1, len(labels))
         self.features_of_code = np.empty((len(labels) + 1, 0), np.float32)
         if features is not None and features.shape[1]:
-            bits = (features + np.float32(0)).view(
-                np.uint32
-            )  # the sum turns -0.0 into 0.0: one value, one code
+            bits = (features + np.float32(0)).view(np.uint32)  # the sum turns -0.0 into 0.0
             numbers, first = distinct_rows(np.column_stack([bits, codes.astype(np.uint32)]))
             self.label_of_code, codes = codes[first].astype(np.int64) - 1, numbers
             self.features_of_code = features[first]
