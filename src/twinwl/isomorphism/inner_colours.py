@@ -358,7 +358,7 @@ def _value_of_marks(  # noqa: C901  (a walk)
 
 @kernel
 def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition:
-    """Return ``n_parts`` partitions of a subgraph, of which the first is stable and has the root marked.
+    """Return ``n_parts`` partitions of a subgraph; the first is stable and has the root marked.
 
     ``keys`` and ``cells`` have one more axis at the front, by which `_at` selects a single partition. The
     other arrays are shared.
@@ -520,7 +520,7 @@ def _are_equal(keys: UInt64, one: int, other: int) -> bool:
 def _sort(order: Int32, start: int, last: int, keys: UInt64) -> None:
     """Sort a range of nodes by the first words of their keys.
 
-    Insertion sort is faster for a few nodes, of which most cells consist.
+    Most cells have few nodes, for which insertion sort is faster.
     """
     if last - start > _INSERTION_SORT_UP_TO:
         part = order[start:last].copy()

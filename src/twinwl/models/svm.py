@@ -13,7 +13,7 @@ Lin, 2005), to the same tolerance.
 
 A held-out graph gets the bounds 0 and 0. So its weight stays 0, but its error ``t - K·b`` is kept up to date
 like all others and contains the decision about it. Decisions about held-out graphs therefore come for free,
-and all folds share one kernel matrix, of which no part is copied.
+and all folds share one kernel matrix without copying parts of it.
 """
 
 from __future__ import annotations
@@ -356,7 +356,7 @@ def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
     Parameters
     ----------
     targets
-        Classes or numbers; and the groups, of which each stays on one side of every fold.
+        Classes or numbers; and groups, each of which stays on one side of every fold.
     n_folds
         How many folds, at least 2.
     seed

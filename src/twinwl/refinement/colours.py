@@ -462,9 +462,9 @@ class RoundTable:
         """
         pass_labels(first, last, messages, before, self._ready(), insert, after)
 
-    def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
+    def pair(self, own: Int32, received: Int32, out: Int32, *, insert: bool) -> None:
         """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits."""
-        keys = pair_keys(own, heard, self._table.key_format)
+        keys = pair_keys(own, received, self._table.key_format)
         if insert:
             self.make_room(len(keys), len(keys))
         none = np.empty(0, np.int64)

@@ -69,7 +69,7 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
     >>> star = GraphBatch.from_edges([[(0, 1), (0, 2), (0, 3)]])
     >>> path_keys, star_keys = (content_keys(refine(graph, 1).alphabet)[1] for graph in (path, star))
-    >>> bool((path_keys[0] == star_keys[1]).all())  # an end of a path hears what a leaf of a star hears
+    >>> bool((path_keys[0] == star_keys[1]).all())  # an end of a path and a leaf of a star look alike
     True
     """
     keys = [label_keys(alphabet.labels, b"twl1 " + alphabet.initial.encode())]
