@@ -401,7 +401,7 @@ def _record_automorphism(
                 break
 
 
-# Whether stable colours determine a graph, and which class is left open where they do not.
+# Whether stable colours determine a graph, and which class is left open if they do not.
 #
 # All nodes of a stable class Q have the same relations to a stable class P. If a node is related to all of P
 # in the same way, the pair holds no information. If every node of Q singles out one node of P (for example

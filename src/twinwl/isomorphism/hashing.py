@@ -7,7 +7,7 @@ nodes; `stable_folds` computes it. The hash of the first version (``twl1``) dige
 In this order: the multisets of ``twl2`` with the growth of rooted subgraphs, the public functions
 (`graph_hash`, `graph_hashes`), and the keys of blocks of graphs.
 
-``docs/hash.md`` says to the bit what is computed. **Any change here breaks every stored hash.**
+``docs/hash.md`` defines the hashes bit by bit. **Any change here breaks every stored hash.**
 """
 
 import struct

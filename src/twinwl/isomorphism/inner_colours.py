@@ -308,7 +308,8 @@ def _value_of_marks(  # noqa: C901  (a walk)
     at, end, n_known, has_leaf = np.zeros((4, n_marks + 1), np.int64)
     # The value of the partition's own colours, and the sum of the values of the marks so far.
     own, total = np.zeros((2, n_marks + 1, 2), np.uint64)
-    # The leaf of each different mark, and its value. Place n_known is free.
+    # The key of each different leaf, and the value of its mark. Place n_known is free: without a leaf, it is
+    # used for each mark anew.
     leaves, values = np.empty((2, n_marks + 1, n, 2), np.uint64)
     depth, is_new, spare = 0, True, _at(n_marks + 1, parts)
     while True:

@@ -47,7 +47,7 @@ class RootedSubgraph:
     distances : tuple of int
         Steps from the root to each of ``nodes``.
     labels : tuple of labels
-        Label of each of ``nodes``; None where there are none.
+        Label of each of ``nodes``; None without labels.
     edges : tuple of (int, int)
         Each undirected edge once, the lower number first; if ``directed``, arcs from tail to head.
     edge_labels : tuple of labels, or None

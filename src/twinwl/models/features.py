@@ -118,7 +118,7 @@ class ValueTable:
     def numbers(self, keys: UInt64, *, insert: bool) -> tuple[Int32, ValueTable]:
         """Return the number of each of some different keys, and the table that has them.
 
-        Keys that are not known get -1 or, where they are inserted, the next numbers in the order given.
+        Unknown keys get -1 or, if they are inserted, the next numbers in the order given.
 
         >>> table = ValueTable(np.array([[5, 1]], np.uint64))
         >>> keys = np.array([[5, 0], [5, 1]], np.uint64)
@@ -176,12 +176,12 @@ def numbered_values(
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """For each column the first rooted subgraph that it counted; nothing where that is too large to be drawn.
+    """For each column the first rooted subgraph that it counted, unless this is too large to be drawn.
 
     Attributes
     ----------
     graphs : GraphBatch
-        One graph per column, without nodes where there is no example.
+        One graph per column, without nodes if there is no example.
     root : array of int32, shape (n_columns,)
         The root's number in its graph.
     """

@@ -225,7 +225,7 @@ def build_quotient(
     hops
         ``"growing"`` for k hops in layer k, one number for all layers, or a tuple with that of each.
     root_mark
-        ``"none"`` (the paper), ``"root"`` to tell the root from the other nodes, ``"distance"`` to tell nodes
+        ``"none"`` (the paper), ``"root"`` to mark the root, ``"distance"`` to mark nodes
         by their distance from the root.
     edge_labels
         Distinguish messages by edge label, if the batch has any.

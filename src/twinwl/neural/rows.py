@@ -210,7 +210,7 @@ def aggregate_and_pool(
     total : tensor, shape (n_graphs, width)
     """
     if of_code is not None:
-        # The kind of a message is treated as one more sender, whose row stands behind those of ``below``.
+        # The kind of a message is treated as one more sender, whose row comes after those of ``below``.
         # Code -1, an unknown kind, sends the row of zeros.
         senders = np.column_stack([layer.senders, layer.codes + len(below) + 1]).ravel()
         layer = layer._replace(ptr=2 * layer.ptr, senders=senders)
@@ -546,7 +546,7 @@ class ColourLevels:
 
 
 class BatchLevels:
-    """The levels of some graphs: only rows of their own items; each level is built when it is asked for."""
+    """The levels of some graphs: only rows of their own items; each level is built on first use."""
 
     def __init__(self, whole: ColourLevels, rows: Int64) -> None:
         self.whole = whole
@@ -631,7 +631,7 @@ def _paired(first: Int32, second: Int32) -> Int32:
 
 def _refined(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 | None) -> Int32:
     """Return the colours of items after one more round of messages."""
-    # The senders stand behind the receivers, so that both may be of different kinds.
+    # The senders come after the receivers, so both may be items of different kinds.
     before = np.concatenate([own, sent])
     codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
     n_codes = int(codes.max(initial=0)) + 1

@@ -238,7 +238,7 @@ def _later_rounds(
 ) -> Iterator[tuple[Int32, RoundTable]]:
     """Yield the colours of round 1, 2, … and the table of their signatures, without end.
 
-    The table is only valid until the next round is asked for. With ``known`` rounds, each of them has a table
+    The table is only valid until the next round starts. With ``known`` rounds, each of them has a table
     of its own; without, one table is emptied and used again.
     """
     table = RoundTable(n_colours, messages.n_codes)
@@ -642,7 +642,7 @@ def balanced_ranges(pointer: Int64) -> list[tuple[int, int]]:
 
 
 def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[int, int]]) -> None:
-    """Call ``function(low, high)`` for each range, on threads where there is more than one.
+    """Call ``function(low, high)`` for each range, on threads if there are several ranges.
 
     Parameters
     ----------

@@ -431,7 +431,7 @@ def run_rounds(low: int, n_queued: int, classes: Classes) -> None:
     marks, n_round = classes.marks, classes.round[0]
     while n_queued > 0:
         n_classes = _group(n_round, low, n_queued, classes)
-        # A plain 0 has another type, for which kernels would be compiled too.
+        # Not a plain 0: it has another type, so the kernels would be compiled a second time.
         n_queued = np.int64(0)  # type: ignore[assignment]
         for place in range(low, low + n_classes):
             begin = marks[place, _TOUCHED]
