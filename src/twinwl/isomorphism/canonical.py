@@ -1,12 +1,16 @@
 """Exact identity of graphs: canonical forms, and keys of 128 bits that only isomorphic graphs share.
 
 A canonical form is a byte string that two labelled graphs share exactly when they are isomorphic; igraph
-computes it. An exact key is much cheaper for nearly all graphs. Where stable colours determine a graph, the
-key is a digest of them. Otherwise a node of a class that they leave open is individualised and the colours
-are refined, until they determine the graph. If every other choice of a node leads to the same digest, all
-choices are equivalent, and that digest is the key. For the few graphs that are left (strongly regular ones,
-for example) it is a digest of the canonical form. As with any digest, two keys are equal by chance with a
-probability of about 2⁻¹²⁸.
+computes it. An exact key is much cheaper for nearly all graphs:
+
+- If the stable colours determine the graph, the key is a digest of them.
+- Otherwise a node of a class that they leave open is *individualised* (it gets a class of its own), and the
+  colours are refined, until they determine the graph. If every other choice of a node leads to the same
+  digest, all choices are equivalent, and that digest is the key.
+- For the few graphs that are left (strongly regular ones, for example) it is a digest of the canonical form.
+
+Which of these applies does not depend on how nodes are numbered, so isomorphic graphs always get the same
+kind of key. As with any digest, two keys are equal by chance with a probability of about 2⁻¹²⁸.
 
 In this order: canonical forms (`certificates`), exact keys (`exact_keys`) with the search over individualised
 nodes, and the question whether stable colours determine a graph (`class_to_split`).
@@ -32,12 +36,13 @@ from twinwl.refinement.content_keys import CLASS, KEY, LENGTH, NODE, SIGNATURE, 
 from twinwl.refinement.identities import rooted_subgraphs
 from twinwl.refinement.round_kernels import blended
 
-# At most so many nodes are individualised one after the other, and so many steps are spent on a graph, before
-# igraph takes over. Both are compared with numbers that are the same for isomorphic graphs.
+# At most this many nodes are individualised one after the other, and at most this many steps are spent on a
+# graph, before igraph takes over. Both are compared with numbers that are equal for isomorphic graphs, so
+# that these get the same kind of key.
 _DEEPEST = 24
 _MOST_STEPS = 1 << 22
 _NODES_PER_BLOCK = 1 << 16
-# Digits of the square root of 7: the salt of keys of components.
+# The salt of keys of components (digits of the square root of 7).
 _COMPONENT = np.uint64(0xA54FF53A5F1D36F1)
 
 
@@ -67,7 +72,7 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
     sources, targets = batch.arcs()
     kept = np.flatnonzero((sources < targets) | batch.directed)  # undirected edges once
     ends = np.column_stack([sources[kept], targets[kept]])
-    edge_ptr = np.searchsorted(kept, batch.indptr[batch.graph_ptr]).tolist()
+    edge_ptr = np.searchsorted(kept, batch.indptr[batch.graph_ptr]).tolist()  # range of each graph's edges
     labelled = batch.edge_labels is not None
     edge_labels = np.zeros(len(batch.indices), np.int32) if batch.edge_labels is None else batch.edge_labels
     edge_tokens, rank_of_edge = _ranked(batch.edge_vocabulary or (None,), edge_labels[kept])
@@ -77,27 +82,36 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
         here = slice(edge_ptr[graph], edge_ptr[graph + 1])
         tokens, colours = _dense(rank_of_node[first:last], node_tokens)
         if roots is not None:
+            # The root gets a colour of its own, next to that of its label.
             colours = [2 * colour for colour in colours]
             colours[int(roots[graph]) - first] += 1
-        bonds, kinds = _dense(rank_of_edge[here], edge_tokens) if labelled else ([], [])
+        used_edge_tokens, kinds = _dense(rank_of_edge[here], edge_tokens) if labelled else ([], [])
         counts = last - first, here.stop - here.start, len(tokens)
         head = struct.pack("<BBQQQ", batch.directed, roots is not None, *counts)
         form = _form(colours, ends[here] - first, kinds, directed=batch.directed)
-        out.append(b"".join([head, *tokens, *bonds, form]))
+        out.append(b"".join([head, *tokens, *used_edge_tokens, form]))
     return out
 
 
 def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) -> bytes:
     """Return colours and edges in canonical order.
 
-    Edges of the first kind stay as they are; an edge of another kind becomes a node of that kind's own colour
-    between its ends, for igraph's search knows colours of nodes only.
+    igraph's search knows colours of nodes only. So an edge of any kind but the first (0) is replaced by a
+    node between its ends, with a colour that only edges of this kind have.
+
+    Parameters
+    ----------
+    colours
+        Colour of each node, from 0.
+    ends : array of int64, shape (n_edges, 2)
+    kinds
+        Kind of each edge, from 0; empty without edge labels.
     """
     import igraph  # noqa: PLC0415  (takes most of a second, and few graphs need it)
 
     if any(kinds):
         special = np.flatnonzero(kinds)
-        between = len(colours) + np.arange(len(special))
+        between = len(colours) + np.arange(len(special))  # the new nodes
         highest = max(colours)
         colours = colours + [highest + kinds[edge] for edge in special]
         ends = np.concatenate(
@@ -145,9 +159,9 @@ def _ranked(vocabulary: tuple[Label, ...], codes: Int32) -> tuple[list[bytes], I
 
 
 def _dense(ranks: Int64, tokens: list[bytes]) -> tuple[list[bytes], list[int]]:
-    """Return the tokens that occur, in order, and the ranks counted among these only.
+    """Return the tokens that occur, in order, and the ranks among these only.
 
-    So the numbers depend on the graph alone, not on what else its batch holds.
+    Ranks among all tokens would depend on the rest of the batch.
     """
     present, places = np.unique(ranks, return_inverse=True)
     return [tokens[rank] for rank in present.tolist()], places.tolist()
@@ -178,7 +192,7 @@ def number_keys(keys: UInt64, number_of_key: dict[bytes, int]) -> Int64:
 
 
 def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
-    """Cut a batch into blocks of moderate size: the classes of a node take a hundred bytes."""
+    """Cut a batch into blocks, to bound the memory: `stable_classes` takes a hundred bytes per node."""
     if batch.n_nodes <= _NODES_PER_BLOCK:
         yield batch
         return
@@ -189,7 +203,7 @@ def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
 
 def _keys_of_block(batch: GraphBatch) -> UInt64:
     classes, graph_ptr = content_keys.stable_classes(batch), batch.graph_ptr
-    out = np.zeros((len(batch), 3), np.uint64)
+    out = np.zeros((len(batch), 3), np.uint64)  # two words of a key, and 1 if there is one
 
     def identify(first: int, last: int) -> int:
         room = content_keys.with_room(
@@ -197,7 +211,7 @@ def _keys_of_block(batch: GraphBatch) -> UInt64:
         )
         return int(_identify(first, last, graph_ptr, room, out))
 
-    work = classes.messages.indptr[graph_ptr] + graph_ptr
+    work = classes.messages.indptr[graph_ptr] + graph_ptr  # one step per message and per node
     run_ranges(identify, balanced_ranges(work))
     keys = out[:, :2].copy()
     left = np.flatnonzero(out[:, 2] == 0)
@@ -207,7 +221,12 @@ def _keys_of_block(batch: GraphBatch) -> UInt64:
 
 
 def _keys_by_components(batch: GraphBatch) -> UInt64:
-    """Return keys of graphs that the kernels gave up: of their components, where there are several."""
+    """Return keys of the graphs for which `_identify` found none.
+
+    The key of an undirected graph with several components is made of theirs, because each of them is smaller
+    and may be determined by its colours. Components are cut out as rooted subgraphs, which follow arcs: in a
+    directed graph a root need not reach all of its component, so a directed graph stays whole.
+    """
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  (slow to load, rarely needed)
 
     arcs = sparse.csr_array(
@@ -217,13 +236,13 @@ def _keys_by_components(batch: GraphBatch) -> UInt64:
     roots = np.sort(np.unique(number, return_index=True)[1]).astype(np.int64)  # one node of each component
     graph_of_root = np.searchsorted(batch.graph_ptr, roots, side="right") - 1
     n_components = np.bincount(graph_of_root, minlength=len(batch))
-    several = (n_components > 1) & (not batch.directed)  # rooted subgraphs follow arcs
+    several = (n_components > 1) & (not batch.directed)
     out = np.empty((len(batch), 2), np.uint64)
     connected = np.flatnonzero(~several)
     for graph, form in zip(connected.tolist(), certificates(batch, connected.tolist())):
         out[graph] = np.frombuffer(blake2b(form, digest_size=16, person=b"twl2 form").digest(), "<u8")
     if several.any():
-        hops = int(batch.nodes_per_graph.max())
+        hops = int(batch.nodes_per_graph.max())  # enough to reach all of a component
         keys = exact_keys(rooted_subgraphs(batch, hops, roots[several[graph_of_root]]).as_batch(batch))
         folds = np.empty((int(several.sum()), 2), np.uint64)
         content_keys.fold_keys(pointer(n_components[several]), keys, np.full_like(keys, _COMPONENT), folds)
@@ -233,7 +252,10 @@ def _keys_by_components(batch: GraphBatch) -> UInt64:
 
 @kernel
 def _identify(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UInt64) -> int:
-    """Write the keys of graphs ``first..last`` and 1 for each that has one; return where it stopped."""
+    """Write the keys of graphs ``first..last``, and 1 behind each key; return the graph where it stopped.
+
+    It stops after about `STEPS_PER_PIECE` steps and is called again for the rest (see `run_ranges`).
+    """
     indptr, steps = classes.messages.indptr, np.int64(0)
     for graph in range(first, last):
         if steps > STEPS_PER_PIECE:
@@ -250,7 +272,7 @@ def _identify(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UI
 
 @kernel
 def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
-    """Write the key of the multiset of a graph's signatures, and that there is one."""
+    """Write the key of the multiset of a graph's signatures, and 1 behind it."""
     words, directed = classes.words, np.uint64(classes.directed)
     a, b = directed, np.uint64(high - low)
     for node in range(low, high):
@@ -264,14 +286,25 @@ def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
 
 @kernel
 def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt64) -> int:
-    """Write the key of a graph that its stable colours leave open, if it has one; return the steps taken."""
+    """Search for the key of a graph that its stable colours do not determine; return the steps taken.
+
+    First a path: nodes are individualised, each the first of the class that `class_to_split` names, until the
+    colours determine the graph. The digest of these colours is written to ``out``. It must not depend on
+    which node of a class was chosen. So each other node of each of these classes is tried as well, followed
+    by first choices. Where two graphs are determined by their colours, equal digests mean that they are
+    isomorphic, so two choices with equal digests are equivalent, and so is all that follows from them. If one
+    choice leads to another digest, ``out[2]`` is set to 0, and the graph gets no key here.
+    """
     words, marks, indptr = classes.words, classes.marks, classes.messages.indptr
     n = high - low
     cost = indptr[high] - indptr[low] + n
     if n * _DEEPEST > _MOST_STEPS:
         return 0
-    classes.round[0] = n + 3  # later than any round before, for each of these but the last split a class
-    # The classes before each node that was individualised, and the cells that these were taken from.
+    # Later than any round before, because each of those but the first and the last has split a class. The
+    # number only rises, also when classes are restored, so that notes of earlier rounds in _QUEUED_IN are
+    # never taken for those of the current one.
+    classes.round[0] = n + 3
+    # By level: a snapshot of the classes before the node of this level was individualised, and its class.
     words_at = np.empty((_DEEPEST, n, words.shape[1]), np.uint64)
     marks_at = np.empty((_DEEPEST, n, marks.shape[1]), np.int32)
     cell_at = np.empty(_DEEPEST, np.int64)
@@ -281,7 +314,7 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
         if depth == _DEEPEST:
             return cost * depth
         words_at[depth], marks_at[depth], cell_at[depth] = words[low:high], marks[low:high], cell
-        n_paths += marks[cell, LENGTH] * (depth + 1)
+        n_paths += marks[cell, LENGTH] * (depth + 1)  # a rough estimate of how many refinements will follow
         content_keys.individualise(marks[cell, NODE], depth, low, classes)
         cell = class_to_split(low, high, classes)
         depth += 1
@@ -289,28 +322,29 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
         return cost * depth
     sign_all(low, high, classes)
     _digest(low, high, classes, out)
-    # Every other choice must lead to the same key. The last choices come first: they change least.
+    # Every other choice must lead to the same key. From the last level to the first: the choices of the last
+    # one change the fewest classes.
     signatures = words[low:high, SIGNATURE:].copy()
     for level in range(depth - 1, -1, -1):
         begin = cell_at[level] - low
-        cell_nodes = marks_at[level, begin:, NODE][: marks_at[level, begin, LENGTH]]
-        is_like_first = np.zeros(n, np.bool_)
-        is_like_first[cell_nodes[0] - low] = True
+        cell_nodes = marks_at[level, begin:, NODE][: marks_at[level, begin, LENGTH]]  # the first was chosen
+        is_equivalent = np.zeros(n, np.bool_)
+        is_equivalent[cell_nodes[0] - low] = True
         for node in cell_nodes[1:]:
-            if is_like_first[node - low]:
+            if is_equivalent[node - low]:
                 continue
             words[low:high], marks[low:high] = words_at[level], marks_at[level]
             if not _leads_to(out, node, level, depth, low, high, classes):
                 out[2] = 0
                 return cost * n_paths
-            _note_images(low, signatures, cell_nodes, classes, is_like_first)
-            is_like_first[node - low] = True
+            _record_automorphism(low, signatures, cell_nodes, classes, is_equivalent)
+            is_equivalent[node - low] = True
     return cost * n_paths
 
 
 @kernel
 def _leads_to(key: UInt64, node: int, level: int, depth: int, low: int, high: int, classes: Classes) -> bool:
-    """Return whether individualising another node leads to the same key, in as many steps."""
+    """Return whether individualising ``node`` at this level leads to the same key at the same depth."""
     for deeper in range(level, depth):
         content_keys.individualise(node, deeper, low, classes)
         cell = class_to_split(low, high, classes)
@@ -324,11 +358,24 @@ def _leads_to(key: UInt64, node: int, level: int, depth: int, low: int, high: in
 
 
 @kernel
-def _note_images(low: int, signatures: UInt64, cell: Int32, classes: Classes, is_like_first: Bool) -> None:
-    """Note the images of nodes that are like the first choice, which are like it too.
+def _record_automorphism(
+    low: int, signatures: UInt64, cell: Int32, classes: Classes, is_equivalent: Bool
+) -> None:
+    """Record what the automorphism that was just found says about the nodes of a cell.
 
-    Two choices of nodes gave the same key, so an automorphism maps nodes with equal signatures onto each
-    other where they are alone in their class. ``signatures`` are those of the first choice.
+    Another choice gave the same key as the first one, so an automorphism maps the classes of the first path
+    to those of the other: a node that is alone in its class to the one with the same signature. A node and
+    its image are equivalent. So if one of them is equivalent to the first choice, both are, and neither has
+    to be tried.
+
+    Parameters
+    ----------
+    signatures : array of uint64, shape (n, 2)
+        The last signature of each node on the first path; ``classes`` has those of the other.
+    cell
+        The nodes to choose from.
+    is_equivalent : array of bool, shape (n,)
+        Which of them are known to be equivalent to the first choice.
     """
     words, marks = classes.words, classes.marks
     for there in cell:
@@ -337,36 +384,44 @@ def _note_images(low: int, signatures: UInt64, cell: Int32, classes: Classes, is
         a, b = words[there, SIGNATURE], words[there, SIGNATURE + 1]
         for here in cell:
             if signatures[here - low, 0] == a and signatures[here - low, 1] == b:
-                alike = is_like_first[here - low] or is_like_first[there - low]
-                is_like_first[here - low] = is_like_first[there - low] = alike
+                alike = is_equivalent[here - low] or is_equivalent[there - low]
+                is_equivalent[here - low] = is_equivalent[there - low] = alike
                 break
 
 
-# Whether stable colours determine a graph, and which class to look into where they do not.
+# Whether stable colours determine a graph, and which class is left open if they do not.
 #
 # All nodes of a stable class Q have the same relations to a stable class P. If a node is related to all of P
 # in the same way, the pair holds no information. If every node of Q singles out one node of P (for example
 # its only neighbour there, or the only one that is not), Q *hangs on* P: equally many nodes of Q belong to
-# each node of P, and which ones is a matter of names. So where classes hang on one another like a forest, the
-# colours determine the graph: any two graphs with these classes and relations are isomorphic.
+# each node of P, and which ones they are does not matter up to isomorphism. So if classes hang on one another
+# like a forest, the colours determine the graph: any two graphs with these classes and relations are
+# isomorphic.
 
-# What is known of the relations of a class to another.
+# The relation of a class to another: all pairs of nodes alike; each node singles one out; anything else. Two
+# classes are *partners* if it is not the first of these.
 _ALIKE, _SINGLES_ONE_OUT, _OTHER = 0, 1, 2
-# Columns of `notes`, one row per node of a graph. By class: the number of classes that it has other relations
-# with, the exclusive or of those, the relation to itself, and a list of classes. By class, heard by another:
-# the number of messages, those of the first kind, that kind, a second kind, and the class that heard it. By
-# node: the last node that heard it.
+# Columns of `notes`. Rows are counted from the first node of the graph; what a row stands for depends on the
+# column:
+#
+# - Row = class (its first position). _DEGREE: number of its partners that are left. _PARTNERS: the exclusive
+#   or of these; if only one is left, it is that one's number. _INNER: its relation to itself.
+# - _LIST: a stack of classes with one partner, which begins in row 0.
+# - Row = sending class, while one receiver is looked at. _N_MESSAGES: how many messages the receiver gets
+#   from it. _N_OF_FIRST: how many of these are of the kind _FIRST. _SECOND: another kind, _NO_KIND or
+#   _MANY_KINDS. _RECEIVER: the class of the receiver, which shows whether the row is up to date.
+# - Row = sending node. _LAST: the last node that received a message from it.
 _DEGREE, _PARTNERS, _INNER, _LIST = 0, 1, 2, 3
-_HEARD, _OF_FIRST, _FIRST, _SECOND, _HEARD_BY = 4, 5, 6, 7, 8
+_N_MESSAGES, _N_OF_FIRST, _FIRST, _SECOND, _RECEIVER = 4, 5, 6, 7, 8
 _LAST, _N_NOTES = 9, 10
 _NO_KIND, _MANY_KINDS = -1, -2
 
 
 @kernel
 def class_to_split(low: int, high: int, classes: Classes) -> int:
-    """Return a class on which it depends what the graph is, or -1 if the stable classes determine the graph.
+    """Return a class that the stable colours leave open, or -1 if they determine the graph.
 
-    The graph has the nodes ``low..high``.
+    The graph has the nodes ``low..high``. A class is named by its first position.
     """
     _note_relations(low, high, classes)
     marks, notes = classes.marks, classes.notes
@@ -377,15 +432,16 @@ def class_to_split(low: int, high: int, classes: Classes) -> int:
             notes[n_leaves, _LIST] = begin
             n_leaves += 1
         begin += marks[begin, LENGTH]
-    # Take away classes that hang on one other, until none is left that does.
+    # Remove classes that hang on their only partner, like leaves of a tree, until there are none of these.
     while n_leaves > 0:
         n_leaves -= 1
         leaf = notes[n_leaves, _LIST]
+        # The partner may have been removed meanwhile; and a class with an inner structure is not determined.
         if notes[leaf - low, _DEGREE] != 1 or notes[leaf - low, _INNER] != _ALIKE:
             continue
         stem = notes[leaf - low, _PARTNERS]
-        _hear(marks[leaf, NODE], leaf, low, classes)
-        if _judged(leaf, stem, low, classes) != _SINGLES_ONE_OUT:
+        _count_messages(marks[leaf, NODE], leaf, low, classes)
+        if _relation(leaf, stem, low, classes) != _SINGLES_ONE_OUT:
             continue
         notes[leaf - low, _DEGREE] = 0
         notes[stem - low, _DEGREE] -= 1
@@ -398,7 +454,7 @@ def class_to_split(low: int, high: int, classes: Classes) -> int:
 
 @kernel
 def _note_relations(low: int, high: int, classes: Classes) -> None:
-    """Note with how many classes, and with which, each class has relations that differ from node to node."""
+    """Write the number of partners of each class, their exclusive or, and the relation to itself."""
     marks, notes = classes.marks, classes.notes
     indptr, indices, _, _ = classes.messages
     begin = low
@@ -407,13 +463,13 @@ def _note_relations(low: int, high: int, classes: Classes) -> None:
         notes[place, _DEGREE] = notes[place, _PARTNERS] = notes[place, _INNER] = 0
         if marks[begin, LENGTH] > 1:
             node = marks[begin, NODE]
-            _hear(node, begin, low, classes)
+            _count_messages(node, begin, low, classes)
             for message in range(indptr[node], indptr[node + 1]):
                 other = marks[indices[message], CLASS]
-                if notes[other - low, _HEARD_BY] != begin:  # a single node, or seen before
+                if notes[other - low, _RECEIVER] != begin:  # a class of one node, or seen before
                     continue
-                relation = _judged(begin, other, low, classes)
-                notes[other - low, _HEARD_BY] = -1
+                relation = _relation(begin, other, low, classes)
+                notes[other - low, _RECEIVER] = -1
                 if other == begin:
                     notes[place, _INNER] = relation
                 elif relation != _ALIKE:
@@ -423,57 +479,64 @@ def _note_relations(low: int, high: int, classes: Classes) -> None:
 
 
 @kernel
-def _hear(node: int, begin: int, low: int, classes: Classes) -> None:
-    """Count what a node, the first of its class, hears from each class of several nodes."""
+def _count_messages(node: int, begin: int, low: int, classes: Classes) -> None:
+    """Count the messages that a node, the first of class ``begin``, receives from each larger class.
+
+    One node is enough, because all nodes of a stable class receive the same multiset of messages. Classes of
+    one node are left out: their relations are the same for all nodes of a class.
+    """
     marks, notes = classes.marks, classes.notes
     indptr, indices, codes, _ = classes.messages
     for message in range(indptr[node], indptr[node + 1]):
         notes[indices[message] - low, _LAST] = -1
-        notes[marks[indices[message], CLASS] - low, _HEARD_BY] = -1
+        notes[marks[indices[message], CLASS] - low, _RECEIVER] = -1
     for message in range(indptr[node], indptr[node + 1]):
         other = marks[indices[message], CLASS]
         if marks[other, LENGTH] == 1:
             continue
         code = codes[message] if len(codes) else 0
         row = other - low
-        if notes[row, _HEARD_BY] != begin:
-            notes[row, _HEARD_BY] = begin
-            notes[row, _HEARD] = notes[row, _OF_FIRST] = 0
+        if notes[row, _RECEIVER] != begin:
+            notes[row, _RECEIVER] = begin
+            notes[row, _N_MESSAGES] = notes[row, _N_OF_FIRST] = 0
             notes[row, _FIRST] = code
             notes[row, _SECOND] = _NO_KIND
-        notes[row, _HEARD] += 1
+        notes[row, _N_MESSAGES] += 1
         if code == notes[row, _FIRST]:
-            notes[row, _OF_FIRST] += 1
+            notes[row, _N_OF_FIRST] += 1
         elif notes[row, _SECOND] in (_NO_KIND, code):
             notes[row, _SECOND] = code
         else:
             notes[row, _SECOND] = _MANY_KINDS
-        heard = indices[message] - low
-        if notes[heard, _LAST] == node:  # twice from the same node: arcs both ways
+        sender = indices[message] - low
+        if notes[sender, _LAST] == node:  # twice from the same node: arcs both ways
             notes[row, _SECOND] = _MANY_KINDS
-        notes[heard, _LAST] = node
+        notes[sender, _LAST] = node
 
 
 @kernel
-def _judged(begin: int, other: int, low: int, classes: Classes) -> int:
-    """Tell what the counts of `_hear` mean."""
+def _relation(begin: int, other: int, low: int, classes: Classes) -> int:
+    """Return the relation of class ``begin`` to another, from what `_count_messages` has counted."""
     row, notes = other - low, classes.notes
-    n = classes.marks[other, LENGTH] - (other == begin)
-    heard, of_first = notes[row, _HEARD], notes[row, _OF_FIRST]
+    n = classes.marks[other, LENGTH] - (other == begin)  # a node has no relation to itself
+    n_messages, n_of_first = notes[row, _N_MESSAGES], notes[row, _N_OF_FIRST]
     if notes[row, _SECOND] == _MANY_KINDS:
         return _OTHER
-    if of_first == n:
+    if n_of_first == n:
         return _ALIKE
-    if of_first == heard and heard in (1, n - 1):
+    if n_of_first == n_messages and n_messages in (1, n - 1):  # one neighbour, or one that is not
         return _SINGLES_ONE_OUT
-    if heard == n and of_first in (1, n - 1):
+    if n_messages == n and n_of_first in (1, n - 1):  # one edge is of another kind
         return _SINGLES_ONE_OUT
     return _OTHER
 
 
 @kernel
 def _smallest_left(low: int, high: int, classes: Classes) -> int:
-    """Return the smallest class that was not taken away (of several the one with the smallest key), or -1."""
+    """Return the smallest class that is left (in a tie, the one with the smallest key), or -1.
+
+    The choice depends on lengths and keys only, so it is the same in isomorphic graphs.
+    """
     words, marks, notes = classes.words, classes.marks, classes.notes
     chosen, least = -1, (0, np.uint64(0), np.uint64(0))
     begin = low

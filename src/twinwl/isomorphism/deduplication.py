@@ -18,7 +18,7 @@ from twinwl.isomorphism.hashing import Rounds, graph_keys
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, resolve
 from twinwl.refinement.colours import refine
 
-# A stream is taken so many graphs at a time.
+# Number of graphs that are read from a stream at a time.
 _GRAPHS_PER_BLOCK = 2048
 
 

@@ -1,10 +1,13 @@
 """A stable hash of graphs: equal for isomorphic graphs, and never weaker than 1-WL.
 
 The default hash (``twl2``) digests the multiset of (stable signature, growth of the rooted subgraph) of the
-nodes: `stable_folds`. The hash of the first version (``twl1``) digests the multisets of (colour, readout) of
-each round. Both end in `graph_keys`, which works on blocks of graphs, on threads.
+nodes; `stable_folds` computes it. The hash of the first version (``twl1``) digests the multisets of
+(colour, readout) of each round. `graph_keys` computes either of them, on blocks of graphs and on threads.
 
-``docs/hash.md`` says to the bit what is computed. **Any change here breaks every stored hash.**
+In this order: the multisets of ``twl2`` with the growth of rooted subgraphs, the public functions
+(`graph_hash`, `graph_hashes`), and the keys of blocks of graphs.
+
+``docs/hash.md`` defines the hashes bit by bit. **Any change here breaks every stored hash.**
 """
 
 import struct
@@ -29,27 +32,31 @@ EVERY_RADIUS_UP_TO = 256
 """Rooted subgraphs of larger graphs are followed to `RADIUS_BEYOND` only, so that the cost stays bounded."""
 RADIUS_BEYOND = 3
 _FIRST_ROUNDS = 16
-_NODES_PER_SEARCH = 64  # where no more than one node in so many is wanted, searching from each is cheapest
+# Sizes are computed by a search from each node, if at most one node in this many is wanted. Passing bitsets
+# computes the sizes of all nodes, for 64 of them in one machine word: more searches would cost more.
+_NODES_PER_SEARCH = 64
 
 
 def stable_folds(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
     """Return a key for each graph's multiset of (stable signature, growth), shape (n_graphs, 2)."""
     signatures, class_size = content_keys.stable_signatures(batch)
-    # How fast rooted subgraphs grow follows from the classes for a node that is alone in its class.
+    # A node that is alone in its class needs no growth: its rooted sizes follow from the stable classes.
     wanted = class_size > 1 if only_sizes(readouts) else np.ones(batch.n_nodes, np.bool_)
     large = np.repeat(batch.nodes_per_graph > EVERY_RADIUS_UP_TO, batch.nodes_per_graph)
-    growths = _growths(batch, readouts, wanted & large, RADIUS_BEYOND)
-    growths += _growths(batch, readouts, wanted & ~large, _FIRST_ROUNDS)
+    growths = _growths(batch, readouts, wanted & large, RADIUS_BEYOND, to_the_end=False)
+    growths += _growths(batch, readouts, wanted & ~large, _FIRST_ROUNDS, to_the_end=True)
     folds = np.empty((len(batch), 2), np.uint64)
     fold_keys(batch.graph_ptr, signatures, growths, folds)
     return folds
 
 
-def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_iter: int) -> UInt64:
-    """Return the key of the readouts of each wanted node's rooted subgraphs while they grow; 0 for others.
+def _growths(
+    batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_iter: int, *, to_the_end: bool
+) -> UInt64:
+    """Return the key of the readouts of each wanted node's rooted subgraphs while they grow.
 
-    A graph in which some still grow after ``n_iter`` rounds is repeated with four times as many. Beyond 256
-    nodes three rounds are all there are.
+    The shape is (n_nodes, 2); other nodes have the key 0. With ``to_the_end``, graphs in which some wanted
+    node's subgraph still grows after ``n_iter`` rounds are repeated with four times as many rounds.
     """
     out = np.zeros((batch.n_nodes, 2), np.uint64)
     graphs = _holding(batch, wanted)
@@ -66,9 +73,9 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
         else:
             keys = _follow(part, readouts, rows)
         still_growing = wanted & (rows[-1] != rows[-2])
-        if n_iter > RADIUS_BEYOND and still_growing.any():
+        if to_the_end and still_growing.any():
             again = wanted & np.repeat(_holding(part, still_growing), part.nodes_per_graph)
-            keys[again] = _growths(part, readouts, again, 4 * n_iter)[again]
+            keys[again] = _growths(part, readouts, again, 4 * n_iter, to_the_end=True)[again]
     except ReadoutError as error:
         raise error.at(int(np.flatnonzero(graphs)[error.graph])) from error
     out[nodes] = keys
@@ -76,7 +83,10 @@ def _growths(batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_i
 
 
 def _searched_sizes(batch: GraphBatch, roots: Int64, n_iter: int) -> Int32:
-    """Do as `rooted_sizes` does for few nodes alone: large random graphs have few that are alike."""
+    """Return rooted sizes as `rooted_sizes` does, but of the roots only; the other columns are ones.
+
+    It pays off for large random graphs, in which nearly every node is alone in its class.
+    """
     sizes = np.ones((n_iter + 1, batch.n_nodes), np.int32)
     done = 0
     while done < len(roots):
@@ -85,13 +95,13 @@ def _searched_sizes(batch: GraphBatch, roots: Int64, n_iter: int) -> Int32:
 
 
 def _holding(batch: GraphBatch, nodes: Bool) -> Bool:
-    """Tell which graphs hold one of the nodes."""
+    """Return for each graph whether it has one of the nodes."""
     before = np.concatenate([[0], np.cumsum(nodes)])
     return before[batch.graph_ptr[1:]] > before[batch.graph_ptr[:-1]]
 
 
 def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UInt64:
-    """Absorb what readouts say of each node's rooted subgraphs, round by round, while these grow."""
+    """Absorb the readouts of each node's rooted subgraphs, round by round, while these grow."""
     keys = np.zeros((batch.n_nodes, 2), np.uint64)
     reader = RoundReader(batch, readouts)
     before = np.zeros(batch.n_nodes, np.int32)
@@ -106,7 +116,10 @@ def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UI
 
 @kernel
 def _follow_sizes(rows: Int32, wanted: Bool, keys: UInt64) -> None:
-    """Do as `_follow` does where rooted sizes are the readout, for the wanted nodes alone; write the keys."""
+    """Absorb (size, h) of each round h while the rooted subgraph of a wanted node grows; write the keys.
+
+    These keys differ from those of `_follow`, which absorbs the key of a readout.
+    """
     for node in range(len(wanted)):
         if not wanted[node]:
             continue
@@ -122,10 +135,10 @@ Rounds = int | Literal["stable"] | None
 
 VERSION, VERSION_OF_ROUNDS = "twl2", "twl1"
 
-# Keys and sizes of a block of graphs hold about this many entries each: memory stays bounded, a block stays
-# in the cache, and there are blocks enough for all threads.
+# Keys and sizes of a block of graphs have about this many entries each: memory stays bounded, a block stays
+# in the cache, and there are enough blocks for all threads.
 _BLOCK_ENTRIES = 1 << 16
-_USUAL_ROUNDS = 3  # as far as the size of a block is concerned
+_USUAL_ROUNDS = 3  # assumed for ``twl2``, to choose the size of blocks
 
 
 def graph_hash(
@@ -254,9 +267,10 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
 
 
 def _blocks(batch: GraphBatch, rounds: Int64) -> list[Int64]:
-    """Split the graphs into blocks of bounded size, those that need the fewest rounds first.
+    """Split the graphs into blocks of bounded size, sorted by number of rounds.
 
-    So the many rounds of one long path are not run for all other graphs.
+    All graphs of a block run as many rounds as any of them needs. So the many rounds of one long path are
+    only run for graphs that need similarly many.
     """
     order = np.argsort(rounds, kind="stable")
     entries = np.cumsum(batch.nodes_per_graph[order] * (rounds[order] + 1))
@@ -265,7 +279,10 @@ def _blocks(batch: GraphBatch, rounds: Int64) -> list[Int64]:
 
 
 def _diameters(batch: GraphBatch, graphs: Int64, reach: int) -> Int64:
-    """Return the largest finite distance in some graphs: the round after which no identity set grows."""
+    """Return the largest finite distance in each of some graphs: after that round no identity set grows.
+
+    Graphs in which one still grew in the last round are repeated with four times as many rounds.
+    """
     part = batch[graphs]
     rows = rooted_sizes(part, reach)
     grew = np.zeros((reach + 1, len(part)), np.bool_)
@@ -278,8 +295,8 @@ def _diameters(batch: GraphBatch, graphs: Int64, reach: int) -> Int64:
 
 
 def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
-    """Return max(s + 1, d) of each graph, given d: its colours and identities hold no news after that."""
-    settled = np.full(len(batch), -1, np.int64)
+    """Return max(s + 1, d) of each graph, given d: later rounds distinguish no more graphs."""
+    settled = np.full(len(batch), -1, np.int64)  # s + 1: the first round that splits no colour
     before = np.full(len(batch), -1, np.int64)
     for h, keys in enumerate(node_keys(batch)):
         n_colours = _distinct_in_graphs(batch.graph_ptr, keys)
@@ -291,14 +308,14 @@ def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
 
 
 def _stable_keys_of_block(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
-    """Return the hash of each graph, covering all that the rounds lead to."""
+    """Return the hash of each graph by its stable classes (``twl2``), shape (n_graphs, 2)."""
     folds = stable_folds(batch, readouts)[None]
     counts = _counts(batch, np.zeros(len(batch), np.int64))
     return _sealed(folds, counts, _names(b"twl2", readouts), batch.directed)
 
 
 def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ...]) -> UInt64:
-    """Return the hash of each graph, covering its rounds 0..rounds[graph]."""
+    """Return the hash of each graph by its rounds 0..rounds[graph] (``twl1``), shape (n_graphs, 2)."""
     last = int(rounds.max(initial=0))
     reader = RoundReader(batch, readouts)
     folds = np.empty((last + 1, len(batch), 2), np.uint64)
@@ -308,10 +325,12 @@ def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ..
 
 
 def _counts(batch: GraphBatch, rounds: Int64) -> Int64:
+    """Return the numbers of nodes, arcs and rounds of each graph, shape (n_graphs, 3)."""
     return np.column_stack([batch.nodes_per_graph, np.diff(batch.indptr[batch.graph_ptr]), rounds])
 
 
 def _names(version: bytes, readouts: tuple[Readout, ...]) -> UInt64:
+    """Return the key of the names of the readouts, shape (1, 2), different for each version."""
     return content_keys.digest_keys([version + b"".join(_name_token(readout) for readout in readouts)])
 
 
@@ -323,6 +342,7 @@ def _name_token(readout: Readout) -> bytes:
 
 @kernel
 def _distinct_in_graphs(graph_ptr: Int64, keys: UInt64) -> Int64:
+    """Return the number of different keys in each graph, shape (n_graphs,)."""
     out = np.empty(len(graph_ptr) - 1, np.int64)
     for graph in range(len(out)):
         out[graph] = n_distinct(keys, graph_ptr[graph], graph_ptr[graph + 1])
@@ -331,7 +351,14 @@ def _distinct_in_graphs(graph_ptr: Int64, keys: UInt64) -> Int64:
 
 @kernel
 def _sealed(folds: UInt64, counts: Int64, names: UInt64, directed: bool) -> UInt64:
-    """Absorb the folds of all rounds of a graph, its counts and what was asked for into one key."""
+    """Return the hash of each graph: names of readouts, direction, counts and folds of all rounds, absorbed.
+
+    Parameters
+    ----------
+    folds : array of uint64, shape (n_rounds, n_graphs, 2)
+    counts, names
+        From `_counts` and `_names`.
+    """
     out = np.empty((len(counts), 2), np.uint64)
     for graph in range(len(counts)):
         n_nodes, n_arcs, last_round = counts[graph]

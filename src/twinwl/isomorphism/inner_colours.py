@@ -1,8 +1,12 @@
 """Readouts that refine colours inside each rooted subgraph.
 
-``wl`` and ``rooted-wl`` run 1-WL, the root marked or not. ``rooted-fwl2`` runs folklore 2-WL: three-
-dimensional power, cubic cost. ``marked-wl-K`` marks K more nodes, one after the other, and refines after
-each: power that grows with K.
+- ``wl`` and ``rooted-wl`` run 1-WL; ``rooted-wl`` marks the root first.
+- ``rooted-fwl2`` runs folklore 2-WL, which is as strong as 3-WL, at cubic cost.
+- ``marked-wl-K`` marks K more nodes, one after the other, and refines after each mark. It gets stronger with
+  every mark.
+
+In this order: 1-WL, folklore 2-WL, and marks, with the partitions that these refine. A colour is identified
+by its key, two 64-bit words that depend on its content alone, so that values compare between batches.
 """
 
 from typing import NamedTuple
@@ -18,7 +22,7 @@ from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorbed, row_keys, sum_messages
 from twinwl.refinement.round_kernels import stirred
 
-_USUAL_ROUNDS = 16  # until colours are stable, as far as the length of a thread's work is concerned
+_USUAL_ROUNDS = 16  # assumed number of rounds until colours are stable, to estimate the work of threads
 
 
 def wl(block: RootedBlock) -> UInt64:
@@ -29,7 +33,8 @@ def wl(block: RootedBlock) -> UInt64:
 def rooted_wl(block: RootedBlock) -> UInt64:
     """Return the key of the stable 1-WL colours of each subgraph, its root marked from the start.
 
-    Marks of distance would add nothing: with the root marked, colours know it after h rounds.
+    Marking nodes by their distance from the root would add nothing: with the root marked, a colour contains
+    the distance after h rounds.
     """
     return _stable_keys(block, marked=True)
 
@@ -37,14 +42,14 @@ def rooted_wl(block: RootedBlock) -> UInt64:
 def _stable_keys(block: RootedBlock, *, marked: bool) -> UInt64:
     subgraph_ptr, root, messages, keys = block.as_subgraphs()
     if marked:
-        keys[root] = row_keys(keys[root])
+        keys[root] = row_keys(keys[root])  # as if the root had a label of its own
     messages = messages._replace(code_keys=content_keys.absorbed_codes(messages.code_keys))
     out = np.empty((len(block), 2), np.uint64)
 
     def refine(first: int, last: int) -> None:
         _refine(first, last, subgraph_ptr, messages, keys, out)
 
-    work = (messages.indptr[subgraph_ptr] + subgraph_ptr) * _USUAL_ROUNDS
+    work = (messages.indptr[subgraph_ptr] + subgraph_ptr) * _USUAL_ROUNDS  # a step per message and per node
     run_ranges(refine, balanced_ranges(work))
     return out
 
@@ -55,10 +60,16 @@ def _refine(
 ) -> None:
     """Write one key for each subgraph: its size, the round s it is stable in, its colours in round s + 1.
 
-    Each subgraph is refined on its own, with keys of contents for colours, so that values compare between
-    batches. *Stable on its own* would be a trap: a hexagon and K3,3 are stable at once with one colour each.
-    One more round shows the neighbours of the stable colours; two graphs that agree on that agree in all
-    later rounds. ``keys``, of shape (n_nodes, 2), are those of the labels and change from round to round.
+    Each subgraph is refined on its own, until a round splits no colour. The colours of this last round count,
+    although the partition was stable before it: a hexagon and K3,3 both start with one colour, which is
+    stable at once, and only the next round shows that their nodes have different degrees. Two graphs that
+    agree in the round after stability agree in all later rounds.
+
+    Parameters
+    ----------
+    keys : array of uint64, shape (n_nodes, 2)
+        Keys of the labels; overwritten in each round.
+    out : array of uint64, shape (n_subgraphs, 2)
     """
     following = np.empty_like(keys)
     for index in range(begin, end):
@@ -80,9 +91,10 @@ def _refine(
 
 @kernel
 def n_distinct(keys: UInt64, first: int, last: int) -> int:
-    """Count the different keys in a range of rows, by their first word.
+    """Count the different keys in a range of rows of an array of shape (n, 1) or (n, 2).
 
-    A round only ever splits colours, so counting them shows when they are stable.
+    A round only ever splits colours, so counting them shows when they are stable. Only the first words are
+    compared: two of them are equal by chance with a probability of 2⁻⁶⁴ per pair.
     """
     length = 16
     while length < 2 * (last - first):
@@ -103,8 +115,8 @@ def n_distinct(keys: UInt64, first: int, last: int) -> int:
 def rooted_fwl2(block: RootedBlock) -> UInt64:
     """Return the key of the stable colours of all pairs of nodes, the root marked.
 
-    A pair (u, v) hears, for each node w, the colours of (u, w) and (w, v) together. That costs O(n³) time a
-    round and O(n²) memory for a subgraph of n nodes.
+    In each round a pair (u, v) receives, for each node w, the colours of (u, w) and (w, v) together. For a
+    subgraph of n nodes that takes O(n³) time per round and O(n²) memory.
     """
     graphs = block.as_subgraphs()
     out = np.empty((len(block), 2), np.uint64)
@@ -120,7 +132,8 @@ def rooted_fwl2(block: RootedBlock) -> UInt64:
 def _refine_pairs(first: int, last: int, graphs: Subgraphs, out: UInt64) -> None:
     """Write the keys of subgraphs ``first..last``.
 
-    As in `_refine`, a key is the size, the round s in which pairs are stable, and their colours in s + 1.
+    As in `_refine`, a key is the size, the round s in which pairs are stable, and their colours in s + 1. The
+    matrices ``a`` and ``b``, shape (n, n), hold the two words of the colours of all pairs.
     """
     for index in range(first, last):
         a, b = _initial_pairs(index, graphs)
@@ -134,7 +147,7 @@ def _refine_pairs(first: int, last: int, graphs: Subgraphs, out: UInt64) -> None
 
 @kernel
 def _initial_pairs(index: int, graphs: Subgraphs) -> tuple[UInt64, UInt64]:
-    """Colour (u, v) by both labels, which of them is the root, whether they are one, and what joins them."""
+    """Colour (u, v) by both labels, which of them is the root, whether u is v, and the arcs between them."""
     indptr, indices, codes, code_keys = graphs.messages
     label_keys, root = graphs.label_keys, graphs.root[index]
     first, last = graphs.subgraph_ptr[index], graphs.subgraph_ptr[index + 1]
@@ -159,11 +172,12 @@ def _initial_pairs(index: int, graphs: Subgraphs) -> tuple[UInt64, UInt64]:
 
 @kernel
 def hear_pairs(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64]:
-    """Return what the keys of pairs (u, v), two matrices of words, become in the next round."""
-    # Each colour is absorbed for either of the two places it can stand in, outside the cubic loop.
+    """Return the keys of all pairs (u, v), two matrices of words, after one more round."""
+    # A colour is that of (u, w) or of (w, v). It is mixed for either role here, outside the cubic loop, so
+    # that the loop itself only combines and stirs.
     left_a, left_b = absorbed(a, b, np.uint64(1), np.uint64(2))
     right_a, right_b = absorbed(a, b, np.uint64(3), np.uint64(4))
-    # Transposed, so that the inner loop walks both along rows.
+    # Transposed, so that the inner loop reads both matrices along rows.
     right_a, right_b = np.ascontiguousarray(right_a.T), np.ascontiguousarray(right_b.T)
     new_a, new_b = np.empty_like(a), np.empty_like(b)
     for u in range(len(a)):
@@ -177,12 +191,12 @@ def hear_pairs(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64]:
 
 
 def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
-    """Return the key of what some marks lead to in each subgraph, its root marked from the start.
+    """Return the key of each subgraph after ``n_marks`` marks, its root marked from the start.
 
-    The value of a stable partition with no mark left is its colours, as with ``rooted-wl``. With marks left,
-    it is that and the multiset of the values with one mark less, after each node of the largest cell was
-    marked in turn. Nodes that an automorphism maps to each other lead to equal values, which are computed
-    once.
+    The value of a stable partition with no mark left is that of its colours, as with ``rooted-wl``. With
+    marks left, it is made of this and of the multiset of the values with one mark less, after each node of
+    the largest cell was marked in turn. Nodes that an automorphism maps to each other lead to equal values,
+    which are computed once.
     """
     graphs = block.as_subgraphs()
     _check_size(graphs, n_marks)
@@ -191,15 +205,18 @@ def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
     def read(first: int, last: int) -> None:
         _read_marked(first, last, graphs, n_marks, out)
 
+    # An estimate to balance threads, at most a cube: higher powers could overflow 64 bits, and automorphisms
+    # spare most sequences of several marks anyway.
     work = np.diff(graphs.subgraph_ptr) ** min(3, n_marks + 1)
     run_ranges(read, balanced_ranges(pointer(work)))
     return out
 
 
 def _check_size(graphs: Subgraphs, n_marks: int) -> None:
-    """Refuse subgraphs with so many sequences of marks that the end would never come."""
+    """Refuse subgraphs with too many sequences of marks to try in reasonable time."""
     ptr, indptr = graphs.subgraph_ptr, graphs.messages.indptr
     sizes, entries = np.diff(ptr), np.diff(ptr + indptr[ptr])
+    # First a bound that costs nothing, then one by the cells that marks can be taken from.
     if (sizes.astype(np.float64) ** n_marks * entries).sum() <= MOST_STEPS:
         return
     cells = _largest_cells(graphs)
@@ -208,14 +225,15 @@ def _check_size(graphs: Subgraphs, n_marks: int) -> None:
     check_steps(float((cells.astype(np.float64) ** n_marks * entries).sum()), what)
 
 
-_MARK = np.uint64(0x3C6EF372FE94F82B)  # digits of the square root of 5
-_FEW = 24  # so few nodes are sorted by insertion
+_MARK = np.uint64(0x3C6EF372FE94F82B)  # absorbed by the key of a marked node (digits of the square root of 5)
+_INSERTION_SORT_UP_TO = 24  # nodes
 
 
 class Partition(NamedTuple):
-    """A partition of the n nodes of one subgraph into cells, and room to refine it.
+    """A partition of the n nodes of one subgraph into cells, and scratch arrays to refine it.
 
-    Only cells that hear something new are looked at again, so a mark costs about as much as what it changes.
+    The nodes are listed cell after cell, so a cell is a range of places and is named by its first place. Only
+    cells that receive a changed key are looked at again, so the cost of a mark depends on what it changes.
 
     Attributes
     ----------
@@ -224,12 +242,12 @@ class Partition(NamedTuple):
     keys : array of uint64, shape (n, 2)
         The content of each node's colour in 128 bits. The nodes of a cell have one key.
     cells : array of int32, shape (3, n)
-        The nodes, cell after cell; the place where each node's cell starts; the length of the cell
-        that starts at a place.
+        Three rows: ``order``, the nodes, cell after cell; ``cell``, the place where each node's cell starts;
+        ``length``, the number of nodes of the cell that starts at a place.
     new_keys : array of uint64, shape (n, 2)
         What the keys become if a node's cell splits.
     lists : array of int32, shape (2, n)
-        The nodes whose keys have changed, and the cells that hear them.
+        The nodes whose keys have changed, and the cells that receive them.
     listed : array of bool, shape (n,)
         Whether the cell that starts at a place is in the second list.
     """
@@ -256,7 +274,7 @@ def _largest_cells(graphs: Subgraphs) -> Int64:
 def _read_marked(first: int, last: int, graphs: Subgraphs, n_marks: int, out: UInt64) -> None:
     """Write the keys of subgraphs ``first..last``."""
     for index in range(first, last):
-        # Partition d is the one after d marks, and the last one is spare.
+        # Partition d is the one after d marks. One more, the last, is scratch to compute leaves in.
         out[index, 0], out[index, 1] = _value_of_marks(
             _rooted_partitions(index, graphs, n_marks + 2), n_marks
         )
@@ -266,16 +284,27 @@ def _read_marked(first: int, last: int, graphs: Subgraphs, n_marks: int, out: UI
 def _value_of_marks(  # noqa: C901  (a walk)
     parts: Partition, n_marks: int
 ) -> tuple[np.uint64, np.uint64]:
-    """Return the value of partition 0, and of all that marks lead to.
+    """Return the value of partition 0 with ``n_marks`` marks left (see `marked_wl`).
 
-    Depth first with a stack of its own, for numba cannot load recursive functions from a cache.
+    A depth-first search over sequences of marks. It keeps a stack of its own, because numba cannot load
+    recursive functions from a cache.
+
+    To find equivalent marks, each gets a *leaf*: what results from marking more nodes, always the first of
+    the largest cell, until each node has a cell of its own. Two marks with equal leaves are equivalent by an
+    automorphism, so the value of the first is used for the second. (Unequal leaves prove nothing; then the
+    value is computed.)
     """
     n = len(parts.listed)
-    # By depth: the next place and the end of the cell that marks are taken from, the number of leaves that
-    # were seen, and whether the partition one deeper has a leaf.
+    # All arrays are indexed by depth, the number of marks so far. at, end: place of the next node to mark,
+    # and end of the cell that it is in. n_known: number of different leaves of the marks so far. has_leaf:
+    # whether the mark that is tried has a leaf: it has none if the value is as cheap to compute, that is at
+    # the last mark, or if each node has a cell of its own already.
     at, end, n_known, has_leaf = np.zeros((4, n_marks + 1), np.int64)
+    # The value of the partition's own colours, and the sum of the values of the marks so far.
     own, total = np.zeros((2, n_marks + 1, 2), np.uint64)
-    leaves, values = np.empty((2, n_marks + 1, n, 2), np.uint64)  # and what they stand for
+    # The key of each different leaf, and the value of its mark. Place n_known is free: without a leaf, it is
+    # used for each mark anew.
+    leaves, values = np.empty((2, n_marks + 1, n, 2), np.uint64)
     depth, is_new, spare = 0, True, _at(n_marks + 1, parts)
     while True:
         part = _at(depth, parts)
@@ -286,7 +315,7 @@ def _value_of_marks(  # noqa: C901  (a walk)
             start = _largest_cell(part)
             if depth < n_marks and part.cells[2, start] > 1:
                 at[depth], end[depth] = start, start + part.cells[2, start]
-        if at[depth] == end[depth]:  # all nodes of the cell were marked: hand the value up
+        if at[depth] == end[depth]:  # all nodes of the cell were marked: return the value to one mark less
             a, b = own[depth]
             if end[depth]:
                 a, b = absorbed(a, b, total[depth, 0], total[depth, 1])
@@ -306,13 +335,13 @@ def _value_of_marks(  # noqa: C901  (a walk)
         start = _largest_cell(deeper)
         has_leaf[depth] = depth + 1 < n_marks and deeper.cells[2, start] > 1
         if has_leaf[depth]:
-            # A leaf names all nodes, so an automorphism maps nodes that lead to equal leaves to each other.
+            # Each node of a leaf has a key of its own, so equal leaves map the nodes onto each other.
             spare.keys[:], spare.cells[:] = deeper.keys, deeper.cells
             while spare.cells[2, start] > 1:
                 _mark(spare, spare.cells[0, start])
                 start = _largest_cell(spare)
             leaves[depth, n_leaves, 0], leaves[depth, n_leaves, 1] = _value(spare)
-            found = 0
+            found = 0  # the search ends at the latest with the new leaf itself
             while not _are_equal(leaves[depth], found, n_leaves):
                 found += 1
         is_new = found == n_leaves
@@ -324,9 +353,10 @@ def _value_of_marks(  # noqa: C901  (a walk)
 
 @kernel
 def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition:
-    """Return room for some partitions of a subgraph; the first is the stable one with the root marked.
+    """Return ``n_parts`` partitions of a subgraph; the first is stable and has the root marked.
 
-    ``keys`` and ``cells`` have one more axis at the front, by which `_at` takes a single partition.
+    ``keys`` and ``cells`` have one more axis at the front, by which `_at` selects a single partition. The
+    other arrays are shared.
     """
     first, last = graphs.subgraph_ptr[index], graphs.subgraph_ptr[index + 1]
     indptr, indices, codes, code_keys = graphs.messages
@@ -354,7 +384,7 @@ def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition
 
 @kernel
 def _at(place: int, parts: Partition) -> Partition:
-    """Return one of some partitions."""
+    """Return the partition at a place of `_rooted_partitions`."""
     messages, keys, cells, new_keys, lists, listed = parts
     return Partition(messages, keys[place], cells[place], new_keys, lists, listed)
 
@@ -379,7 +409,7 @@ def _mark(part: Partition, node: int) -> None:
 
 @kernel
 def _largest_cell(part: Partition) -> int:
-    """Return the start of the largest cell, among equals that of the smallest key."""
+    """Return the start of the largest cell; in a tie, the one with the smallest key."""
     order, _, length = part.cells
     best = place = 0
     while place < len(order):
@@ -392,11 +422,11 @@ def _largest_cell(part: Partition) -> int:
 
 @kernel
 def _value(part: Partition) -> tuple[np.uint64, np.uint64]:
-    """Return the key of a stable partition: each cell's length, its key, and what its nodes hear.
+    """Return the key of a stable partition: each cell's length, its key, and the keys its nodes receive.
 
-    Two graphs have equal values if and only if 1-WL cannot tell their initial partitions apart. Where each
-    node has a cell of its own, that is if and only if the partitions are isomorphic, because each node and
-    its neighbours are named.
+    Two graphs have equal values if and only if 1-WL cannot tell their initial partitions apart. If each node
+    has a cell of its own, this is the case if and only if the partitions are isomorphic, because the value
+    then lists each node with its neighbours.
     """
     order, _, length = part.cells
     total_a, total_b = np.uint64(0), np.uint64(0)
@@ -413,10 +443,10 @@ def _value(part: Partition) -> tuple[np.uint64, np.uint64]:
 
 @kernel
 def _split_cells(part: Partition, n_changed: int) -> None:
-    """Split cells until none has nodes that hear different things; the first list holds the changed nodes.
+    """Split cells until the nodes of each receive the same keys; the first list holds the changed nodes.
 
-    All cells of a turn are looked at before any of them changes, so that keys do not depend on their order. A
-    cell that stays whole keeps its key, because it has no news for others.
+    The new keys of all cells of a round are computed before any of them changes, so that keys do not depend
+    on the order of cells. A cell that does not split keeps its key: nothing changes for its neighbours.
     """
     indptr, indices, _, _ = part.messages
     order, cell, length = part.cells
@@ -483,8 +513,11 @@ def _are_equal(keys: UInt64, one: int, other: int) -> bool:
 
 @kernel
 def _sort(order: Int32, start: int, last: int, keys: UInt64) -> None:
-    """Sort a range of nodes by the first words of their keys."""
-    if last - start > _FEW:
+    """Sort a range of nodes by the first words of their keys.
+
+    Most cells have few nodes, for which insertion sort is faster.
+    """
+    if last - start > _INSERTION_SORT_UP_TO:
         part = order[start:last].copy()
         order[start:last] = part[np.argsort(keys[part, 0], kind="mergesort")]
         return

@@ -66,14 +66,14 @@ def _closed_ways(graph_ptr: Int64, indptr: Int64, indices: Int32) -> Int64:
 def degrees(block: RootedBlock) -> UInt64:
     """Return the key of the multiset of labels and degrees.
 
-    Degrees are counted apart by edge label, and by direction where directed.
+    Degrees are counted separately for each edge label and, in directed graphs, for each direction.
     """
     ptr, _, messages, label_keys = block.as_subgraphs()
     if len(messages.codes):
-        heard = _sums(messages.code_keys[messages.codes], messages.indptr)
+        received = _sums(messages.code_keys[messages.codes], messages.indptr)
     else:
-        heard = np.diff(messages.indptr).astype(np.uint64)[:, None] * messages.code_keys[0]
-    nodes = absorbed_rows(heard, label_keys)
+        received = np.diff(messages.indptr).astype(np.uint64)[:, None] * messages.code_keys[0]
+    nodes = absorbed_rows(received, label_keys)
     return absorbed_rows(_sums(nodes, ptr), _size_keys(block))
 
 

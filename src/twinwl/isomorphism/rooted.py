@@ -1,6 +1,8 @@
 """Rooted subgraphs for readouts: in blocks for kernels, one by one for user functions.
 
-The cost of readouts on large rooted subgraphs, checked before they start.
+In this order: the argument of a user's function (`RootedSubgraph`), blocks of rooted subgraphs
+(`Neighbourhoods`, `RootedBlock`), groups of isomorphic ones (`Groups`), and checks that refuse readouts that
+would take too much memory or time, before they start (`check_cost`, `check_steps`).
 """
 
 from __future__ import annotations
@@ -45,17 +47,17 @@ class RootedSubgraph:
     distances : tuple of int
         Steps from the root to each of ``nodes``.
     labels : tuple of labels
-        Label of each of ``nodes``; None where there are none.
+        Label of each of ``nodes``; None without labels.
     edges : tuple of (int, int)
-        Each undirected edge once, the lower number first; arcs as they are where ``directed``.
+        Each undirected edge once, the lower number first; if ``directed``, arcs from tail to head.
     edge_labels : tuple of labels, or None
         Label of each of ``edges``.
     directed : bool
 
     >>> import twinwl as tw
     >>> bull = tw.GraphBatch.from_edges([[(0, 1), (1, 2), (2, 0), (1, 3), (2, 4)]])
-    >>> square_free = lambda rooted: sum(d == 1 for d in rooted.distances)
-    >>> tw.compare(bull, bull, readout=square_free).distinguished
+    >>> degree = lambda rooted: sum(d == 1 for d in rooted.distances)
+    >>> tw.compare(bull, bull, readout=degree).distinguished
     False
     """
 
@@ -89,7 +91,19 @@ class RootedSubgraph:
 
 
 class Subgraphs(NamedTuple):
-    """Rooted subgraphs as kernels take them: ranges of nodes, roots, who hears from whom, keys of labels."""
+    """The arrays of some rooted subgraphs, as kernels take them. Their nodes are numbered one after another.
+
+    Attributes
+    ----------
+    subgraph_ptr : array of int64, shape (n_subgraphs + 1,)
+        Range of the nodes of each subgraph.
+    root : array of int32, shape (n_subgraphs,)
+        Number of each root.
+    messages : KeyedMessages
+        Senders and receivers of messages inside the subgraphs.
+    label_keys : array of uint64, shape (n_nodes, 2)
+        Key of each node's label.
+    """
 
     subgraph_ptr: Int64
     root: Int32
@@ -99,12 +113,12 @@ class Subgraphs(NamedTuple):
 
 @dataclass(eq=False)
 class Neighbourhoods:
-    """Hands out the rooted subgraphs of a batch, in blocks of bounded memory.
+    """The rooted subgraphs of a batch, in blocks of bounded memory.
 
     Parameters
     ----------
     batch
-        The graphs; edge labels take part where there are any.
+        The graphs; edge labels are used if there are any.
     """
 
     batch: GraphBatch
@@ -125,8 +139,8 @@ class Neighbourhoods:
         arcs_before_graph = self.batch.indptr[self.batch.graph_ptr]
         graph = np.searchsorted(self.batch.graph_ptr, roots, side="right") - 1
         sizes = size_of_root.astype(np.int64)
-        at_most = np.minimum(sizes * sizes, np.diff(arcs_before_graph)[graph])
-        block = np.cumsum(sizes + at_most) // _BLOCK_ENTRIES
+        n_arcs_at_most = np.minimum(sizes * sizes, np.diff(arcs_before_graph)[graph])
+        block = np.cumsum(sizes + n_arcs_at_most) // _BLOCK_ENTRIES
         cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(roots)]
         for low, high in pairwise(cuts):
             if low < high:
@@ -135,7 +149,7 @@ class Neighbourhoods:
 
 @dataclass(eq=False)
 class RootedBlock:
-    """Some rooted subgraphs of one depth; they are cut out when a readout first looks inside.
+    """Some rooted subgraphs of one radius; they are cut out when a readout first asks for more than sizes.
 
     Attributes
     ----------
@@ -169,7 +183,7 @@ class RootedBlock:
 
     @cached_property
     def messages(self) -> KeyedMessages:
-        """Who hears from whom inside the subgraphs."""
+        """Senders and receivers of messages inside the subgraphs."""
         graphs = self.graphs
         messages = messages_of(graphs, graphs.edge_labels, max(1, len(graphs.edge_vocabulary)))
         return KeyedMessages(*messages[:3], self.source.code_keys)
@@ -190,9 +204,9 @@ class RootedBlock:
         graph = np.searchsorted(first_of_graph, self.roots, side="right") - 1
         number = cut.node - np.repeat(first_of_graph[graph], np.diff(cut.subgraph_ptr))
         sources, targets = batch.arcs()
-        keep = np.flatnonzero((sources < targets) | batch.directed)
+        keep = np.flatnonzero((sources < targets) | batch.directed)  # undirected edges once
         edge_ptr = np.searchsorted(keep, batch.indptr[cut.subgraph_ptr])
-        heads, tails = number[sources[keep]], number[targets[keep]]
+        from_nodes, to_nodes = number[sources[keep]], number[targets[keep]]
         labels = batch.labels_of_nodes()
         codes = None if batch.edge_labels is None else batch.edge_labels[keep]
         for index, place in enumerate(cut.root):
@@ -203,7 +217,7 @@ class RootedBlock:
                 nodes=tuple(number[nodes].tolist()),
                 distances=tuple(cut.distance[nodes].tolist()),
                 labels=tuple(labels[nodes]),
-                edges=tuple(zip(heads[edges].tolist(), tails[edges].tolist())),
+                edges=tuple(zip(from_nodes[edges].tolist(), to_nodes[edges].tolist())),
                 edge_labels=None
                 if codes is None
                 else tuple(batch.edge_vocabulary[code] for code in codes[edges]),
@@ -212,10 +226,10 @@ class RootedBlock:
 
 
 class Groups:
-    """Numbers rooted subgraphs so that equal numbers mean isomorphic ones, root and labels included.
+    """Numbers of rooted subgraphs: equal ones if and only if they are isomorphic, root and labels included.
 
-    Numbers are given in order of first occurrence and hold for all blocks of a batch, of any radius. So a
-    costly readout looks at one subgraph of each group.
+    Numbers are given in order of first occurrence and are shared by all blocks of a batch, of any radius. So
+    an expensive readout is only computed for one subgraph of each group.
 
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
     >>> (block,) = Neighbourhoods(path).blocks(np.arange(4), 1, np.array([2, 3, 3, 2], np.int32))
@@ -239,7 +253,7 @@ class Groups:
         return number_keys(exact_keys(marked), self._number_of_key)
 
 
-# Colours of pairs before and after a round, and prepared for either side of a triangle: eight words per pair.
+# Eight words per pair: its colour before and after a round, and mixed for both roles that it has in a round.
 _BYTES_PER_PAIR = 64
 _STEPS_PER_SECOND = 3e8  # on one core, measured, where few rounds are needed
 MOST_STEPS = 1e13

@@ -1,13 +1,12 @@
 """STwin features: equations (2) and (3) as one sparse matrix, one row per graph.
 
-The choice of columns: those that occur in enough graphs, up to a maximum number.
+In this order: values of readouts as numbers (`ValueTable`), an example of what each column counts
+(`Examples`), the choice of columns that occur in enough graphs (`choose_columns`), the meaning of all
+columns (`FeatureSpace`), the matrix itself (`stwin_features`), and how alphabets and spaces are stored in
+model files.
 
-Columns of (colour, readout): values of readouts as numbers, and an example of what each column counts.
-
-Alphabets, feature spaces and feature matrices in model files: plain values and arrays.
-
-Kernels index arrays without checking bounds, so a file that was tampered with must be rejected here. All else
-that can be wrong in a file becomes one error where it is loaded (`twinwl.files.model_files`).
+Kernels index arrays without checking bounds, so a file that was tampered with must be rejected here. All
+other faults of a file become one error where it is loaded (`twinwl.files.model_files`).
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ READOUT = Constraint(
 
 
 def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
-    """Return the readouts that features of a kind count nodes by; none for the rooted size, which is there.
+    """Return the readouts by which features of a kind count nodes; none for rooted sizes, which need none.
 
     >>> readouts_of("size", "count"), [readout.name for readout in readouts_of(["edges", "wl"], "joint")]
     ((), ['edges', 'wl'])
@@ -76,7 +75,7 @@ def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
 
 
 def visible_to_readouts(batch: GraphBatch, alphabet: Alphabet) -> GraphBatch:
-    """Return the graphs with the labels that also colours are made of, and no others."""
+    """Return the graphs with only those labels that colours are made of."""
     plain = batch.without_features()
     if alphabet.initial == "degree":
         plain = plain.without_node_labels()
@@ -102,7 +101,7 @@ class ValueTable:
     def numbers(self, keys: UInt64, *, insert: bool) -> tuple[Int32, ValueTable]:
         """Return the number of each of some different keys, and the table that has them.
 
-        Keys that are not known get -1 or, where they are inserted, the next numbers in the order given.
+        Unknown keys get -1 or, if they are inserted, the next numbers in the order given.
 
         >>> table = ValueTable(np.array([[5, 1]], np.uint64))
         >>> keys = np.array([[5, 0], [5, 1]], np.uint64)
@@ -131,7 +130,7 @@ def numbered_values(
     batch
         As `visible_to_readouts` leaves it.
     readouts
-        One value is made of what all of them say.
+        The values of all readouts together are one value.
     sizes : array of int32, shape (n_iter + 1, n_nodes)
         Rooted sizes.
     known
@@ -160,12 +159,12 @@ def numbered_values(
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """For each column the first rooted subgraph that it counted; nothing where that is too large to be drawn.
+    """For each column the first rooted subgraph that it counted, unless this is too large to be drawn.
 
     Attributes
     ----------
     graphs : GraphBatch
-        One graph per column, without nodes where there is no example.
+        One graph per column, without nodes if there is no example.
     root : array of int32, shape (n_columns,)
         The root's number in its graph.
     """
@@ -188,6 +187,7 @@ class Examples:
         """
         graphs, roots = [], []
         for h, (column, size, width) in enumerate(zip(columns, sizes, widths)):
+            # The first node of each column: assigned backwards, so that the first node is the one that stays.
             node = np.empty(width, np.int64)
             node[column[::-1]] = np.arange(len(column) - 1, -1, -1)
             small = size[node] <= LARGEST_EXAMPLE
@@ -210,7 +210,7 @@ class Examples:
         return next(block.subgraphs())
 
     def keys(self, columns: Int64, readouts: tuple[Readout, ...]) -> UInt64:
-        """Read some examples out, and return the key of each one's value, shape (n, 2)."""
+        """Compute the readouts of some examples again; return the key of each value, shape (n, 2)."""
         graphs = self.graphs[columns]
         roots = graphs.graph_ptr[:-1] + self.root[columns]
         sizes = graphs.nodes_per_graph.astype(np.int32)
@@ -300,7 +300,7 @@ def fewest_graphs(min_df: int | float, n_graphs: int) -> int:
 
 KINDS = ("count", "size", "joint")
 
-# A pair is entered as a signature that hears one item, its value. With this stride every colour and every
+# A pair is entered as a signature with one item, its value. With this stride every colour and every
 # value is a digit of 31 bits, so the packed key *is* the pair, whatever values come later.
 STRIDE = (1 << 31) - 2
 
@@ -566,7 +566,7 @@ def encode_in_full(
     """
     grown = stwin_features(batch, space=space, extend=True)
     widths, grown_widths = np.array(space.columns_per_round), grown.space.columns_per_round
-    # What is new in a round stands behind what was known.
+    # The new columns of a round come after those that were known.
     matrix = keep_columns(grown.matrix, arguments.ranges(pointer(grown_widths)[:-1], widths))
     if warn:
         warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
@@ -656,7 +656,7 @@ def alphabet_from_state(state: Mapping[str, Any]) -> Alphabet:
 
 
 def check_columns(columns: Int64 | None, n_columns: int) -> None:
-    """Refuse columns that do not rise, or of which there are not so many."""
+    """Refuse column numbers that are not increasing or out of range."""
     _require(columns is None or (np.diff([-1, *columns, n_columns]) > 0).all(), "columns")
 
 
@@ -677,7 +677,7 @@ def _check_readouts(space: FeatureSpace, values: ValueTable, examples: Examples)
         and np.where(sizes > 0, (root >= 0) & (root < sizes), root == -1).all(),
         "examples",
     )
-    # Read some examples out again: canonical forms depend on the version of igraph.
+    # Compute some values again: canonical forms depend on the version of igraph.
     columns = np.flatnonzero(root >= 0)[-_EXAMPLES_READ_AGAIN:]
     if not np.array_equal(examples.keys(columns, space.readouts), values.keys[numbers[columns]]):
         names = ", ".join(repr(readout.name) for readout in space.readouts)

@@ -1,18 +1,12 @@
-"""Similarities between all pairs of rows of two sparse matrices: sums of products or of minima, then scaled.
+"""Similarities of graphs through their STwin features: kernel matrices, and search for similar graphs.
 
-Each row on the left walks the columns it has. A rare column is a short list of the rows on the right that
-have it; a frequent one is a dense vector, which the processor takes several entries at a time. On molecules a
-few dozen frequent columns make up most of the work.
+In this order: similarities between all pairs of rows of two sparse matrices (`Similarity`), the search for
+graphs that are nearly the same (`NearGraphs`), and the kernel for users (`TwinKernel`).
 
-Graphs that are nearly the same: exact search by similarity through an inverted index.
-
-The similarity is that of ``TwinKernel(features="joint", base="minmax")``: two graphs have as many pairs of
-colour and rooted size in common, over all rounds, as their similarity times all that either has. Order the
-columns from rare to frequent. Two rows whose similarity is a threshold or more have a column in common among
-the first columns of each, where "first" ends before the rest weighs less than the threshold times the row. So
-only lists of rare columns are walked, and each pair that is met there is then compared in full.
-
-TwinKernel: similarities of graphs through their STwin features.
+Similarities are sums of products or of minima over columns, which are then scaled. Each row on the left goes
+through its columns. A rare column is a short list of the rows on the right that have it. A frequent one is a
+dense vector, so that the processor handles several entries at a time; on molecules a few dozen frequent
+columns make up most of the work.
 """
 
 from __future__ import annotations
@@ -40,11 +34,11 @@ from twinwl.terminal import ProgressBar
 
 BASES = ("linear", "minmax", "intersection")
 
-# From about this share of rows on, a dense vector is faster than a list (measured on NCI1).
+# A dense vector is faster than a list for a column that at least this share of rows has (measured on NCI1).
 _FREQUENT = 0.2
 # Sums up to here are exact in single precision, which moves twice as many numbers at a time.
 _EXACT_IN_SINGLE = 1 << 24
-_BLOCK_ENTRIES = 1 << 21  # similarities at once where only sums of them are kept: 16 megabytes
+_BLOCK_ENTRIES = 1 << 21  # number of similarities of a block: 16 megabytes
 _ROWS_AT_ONCE = 64
 
 
@@ -87,7 +81,7 @@ class Similarity:
         ``left @ right.T`` for ``"linear"``, else ``sum_c min(left[i, c], right[j, c])``.
         """
         minima, largest = self.base != "linear", self.own.max(initial=0)
-        if not minima:  # Cauchy and Schwarz bound every product of two rows by the squares of both
+        if not minima:  # by Cauchy and Schwarz, for the inner product of any two rows
             largest = (own_sums(left, self.base).max(initial=0) * largest) ** 0.5
         dtype = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
         if out is None:
@@ -101,7 +95,8 @@ class Similarity:
         def add(low: int, high: int) -> None:
             _add_rows(minima, low, high, rows, right, out)
 
-        steps_per_entry = 1 + len(self.own) // 8  # at most: of a dense column eight rows go in one step
+        # At most: an entry in a frequent column costs one step for eight rows.
+        steps_per_entry = 1 + len(self.own) // 8
         run_ranges(add, balanced_ranges(left.indptr.astype(np.int64) * steps_per_entry))
         return out
 
@@ -112,8 +107,8 @@ class Similarity:
     def blocks(
         self, left: sparse.csr_matrix, own: Float64, block_size: int | None = None
     ) -> Iterator[tuple[slice, Float64]]:
-        """Yield the result of `of` a block of rows at a time; None bounds its memory."""
-        if block_size is None:  # a multiple of what BLAS takes at a time, so that rows round the same way
+        """Yield the result of `of` a block of rows at a time; with None, blocks have about 16 megabytes."""
+        if block_size is None:  # a multiple of the block size of BLAS, so that rows round the same way
             block_size = max(64, _BLOCK_ENTRIES // max(1, len(self.own)) // 64 * 64)
         for first in range(0, len(own), block_size):
             rows = slice(first, min(first + block_size, len(own)))
@@ -123,9 +118,10 @@ class Similarity:
 def similarities_by_rounds(
     encoding: Encoding, n_iters: list[int], base: str, *, normalize: bool, landmarks: Int64 | None = None
 ) -> Iterator[tuple[int, Float64]]:
-    """Yield the kernel matrix of each number of rounds, rising: with all graphs, or with ``landmarks`` alone.
+    """Yield each number of rounds, in ascending order, and its kernel matrix.
 
-    Those of more rounds go on from those of fewer, so all together cost no more than the last.
+    The columns of the matrix are all graphs, or only the ``landmarks``. The sums of more rounds are those of
+    fewer rounds plus the columns in between, so all matrices together cost no more than the last.
     """
     bounds = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])
     n_graphs, right = encoding.matrix.shape[0], slice(None) if landmarks is None else landmarks
@@ -234,6 +230,13 @@ def _add_dense(minima: bool, value: float, others: NDArray[np.floating], sums: N
             sums[place] += value * others[place]
 
 
+# Search for graphs that are nearly the same, by prefix filtering. The similarity is that of
+# ``TwinKernel(features="joint", base="minmax")``: the sum of minima of two rows over the sum of maxima. Order
+# the columns from rare to frequent. The *prefix* of a row ends where the rest weighs less than the threshold
+# times the row. If two rows had no column of their prefixes in common, what they share would lie in the rest
+# of one of them, and weigh less than the threshold times that row: too little for their similarity to reach
+# the threshold. So only the lists of rare columns are walked, and pairs found there are compared in full.
+
 _QUERIES_AT_ONCE = 128
 _TOLERANCE = 1e-9  # thresholds are rounded, counts are not
 
@@ -277,7 +280,7 @@ class NearGraphs:
         encoding = stwin_features(graphs.without_features(), n_iter, "joint", edge_labels=labelled)
         self._space = encoding.space
         frequency = np.bincount(encoding.matrix.indices, minlength=encoding.matrix.shape[1])
-        self._from_rare = np.argsort(frequency, kind="stable")  # the columns
+        self._from_rare = np.argsort(frequency, kind="stable")  # the columns, from rare to frequent
         self._matrix, self._totals = encoding.matrix, own_sums(encoding.matrix, "minmax")
 
     def nearest(self, graphs: GraphBatch) -> tuple[Int64, Float64]:
@@ -313,15 +316,16 @@ class NearGraphs:
         checked("threshold", threshold, number(0, 1, above=True))
         matrix, totals = self._encoded(graphs)
         rows, others = _Rows.of(matrix), _Rows.of(self._matrix)
-        firsts = self._first_columns(matrix, totals, threshold)
-        with_column = self._first_columns(self._matrix, self._totals, threshold).T.tocsr()
+        prefixes = self._prefixes(matrix, totals, threshold)
+        with_column = self._prefixes(self._matrix, self._totals, threshold).T.tocsr()
         found = []
         for low in range(0, max(1, len(graphs)), _QUERIES_AT_ONCE):
-            met = firsts[low : low + _QUERIES_AT_ONCE] @ with_column
+            # Which pairs have a column of their prefixes in common.
+            met = prefixes[low : low + _QUERIES_AT_ONCE] @ with_column
             met.sort_indices()
             query, graph = met.nonzero()
             query = query.astype(np.int64) + low
-            # Rows of too different totals cannot be similar, whatever they share.
+            # The similarity is at most the smaller total over the larger one.
             here, there = totals[query], self._totals[graph]
             alike = threshold * np.maximum(here, there) * (1 - _TOLERANCE) <= np.minimum(here, there)
             query, graph, total = query[alike], graph[alike].astype(np.int64), (here + there)[alike]
@@ -332,18 +336,17 @@ class NearGraphs:
         return NearPairs(*map(np.concatenate, zip(*found)))
 
     def _encoded(self, graphs: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
-        """Return the known columns, and totals over all columns."""
+        """Return the features that the index knows, and each graph's total over all its features."""
         known, full = encode_in_full(graphs.without_features(), self._space, warn=False)
         return known.matrix, own_sums(full, "minmax")
 
-    def _first_columns(
-        self, matrix: sparse.csr_matrix, totals: Float64, threshold: float
-    ) -> sparse.csr_matrix:
-        """Tell which columns come first in each row; rows that are similar have one of these in common."""
+    def _prefixes(self, matrix: sparse.csr_matrix, totals: Float64, threshold: float) -> sparse.csr_matrix:
+        """Return a matrix of ones for the columns in the prefix of each row, from rare to frequent."""
         ranked = matrix[:, self._from_rare]
         ranked.sort_indices()
         before = np.concatenate([[0.0], np.cumsum(ranked.data)])
         lengths = np.diff(ranked.indptr)
+        # The weight of each entry and all that follow it in its row.
         remaining = np.repeat(before[ranked.indptr[1:]], lengths) - before[:-1]
         ranked.data = remaining >= np.repeat((threshold - _TOLERANCE) * totals, lengths)
         ranked.eliminate_zeros()
@@ -352,7 +355,7 @@ class NearGraphs:
 
 @kernel
 def _shared(queries: Int64, graphs: Int64, left: _Rows, right: _Rows) -> Float64:
-    """Return the sum of minima of each pair of rows, whose columns rise."""
+    """Return the sum of minima of each pair of rows, whose columns are in ascending order."""
     sums = np.zeros(len(queries))
     for pair in range(len(queries)):
         here, here_end = left.ptr[queries[pair]], left.ptr[queries[pair] + 1]

@@ -1,16 +1,19 @@
-"""Support vector machines on kernel matrices: the choice of C, the SVMs, the support vectors.
+"""Support vector machines on kernel matrices, and the choice of their C and number of rounds.
 
-Sequential minimal optimisation of support vector machines, on one kernel matrix that all folds share.
+In this order: the solver (`optimise`), the choice of C and rounds by cross-validation (`select_svms`), folds,
+what an SVM has learnt (`SupportVectors`), and two kinds of SVMs: `KernelSVM` on the full kernel matrix, and
+`LandmarkSVM`, which approximates the kernel by similarities with a few landmarks (Nyström).
 
-The dual problem is to maximise ``t·b - b·K·b / 2`` subject to ``sum(b) = 0`` and ``lower <= b <= upper``. For
-two classes the targets ``t`` are ±1 and the bounds [0, C] or [-C, 0]. An SVM that predicts numbers has two
-weights per graph: one in [0, C] with target ``y - ε`` and one in [-C, 0] with target ``y + ε``.
+The solver maximises ``t·b - b·K·b / 2`` subject to ``sum(b) = 0`` and ``lower <= b <= upper``, by sequential
+minimal optimisation: in each step one weight rises and another falls by the same amount. For two classes the
+targets ``t`` are ±1 and the bounds [0, C] or [-C, 0]. An SVM that predicts numbers has two weights per graph:
+one in [0, C] with target ``y - ε`` and one in [-C, 0] with target ``y + ε``. In all arrays of weights, weight
+i belongs to graph ``i % n_graphs``. The pair to change is chosen as in LIBSVM (second order; Fan, Chen and
+Lin, 2005), to the same tolerance.
 
-A graph with both bounds 0 takes no part, but its error ``t - K·b`` is kept up to date like all others and
-contains the decision about it. So a held-out graph costs a column, and no part of the matrix is copied. The
-working set is chosen as in LIBSVM (second order; Fan, Chen and Lin, 2005), to the same tolerance.
-
-Nyström approximation of a kernel: least squares on similarities with landmarks.
+A held-out graph gets the bounds 0 and 0. So its weight stays 0, but its error ``t - K·b`` is kept up to date
+like all others and contains the decision about it. Decisions about held-out graphs therefore come for free,
+and all folds share one kernel matrix without copying parts of it.
 """
 
 from __future__ import annotations
@@ -37,21 +40,23 @@ from twinwl.models.targets import TargetColumn
 
 _TOLERANCE = 1e-3  # of LIBSVM
 _MAX_SMO_STEPS = 10_000_000  # of LIBSVM
-_FLAT = 1e-12  # the least curvature: equal graphs have none
+_FLAT = 1e-12  # the least curvature to divide by: that of two equal graphs is 0
 
-# Extremes are taken for this many lanes at once, so that the processor takes several entries at a time.
+# Maxima and minima are computed for this many lanes separately (lane l has the entries l, l + 256, …), so
+# that the compiler can vectorise the loop. The extreme of all lanes is found at the end.
 _LANES = 256
 
 
 class Problem(NamedTuple):
-    """An SVM to train; all arrays of the weights have the shape (weights per graph * n_graphs,).
+    """An SVM to train.
 
     Attributes
     ----------
     kernel : array of float32, shape (n_graphs, n_graphs)
     own : array of float64, shape (n_graphs,)
         The diagonal of the kernel matrix.
-    targets, lower, upper : array of float64
+    targets, lower, upper : arrays of float64, shape (n_weights,)
+        ``n_weights`` is n_graphs, or twice as many for numbers.
     """
 
     kernel: Float32
@@ -65,8 +70,11 @@ class Problem(NamedTuple):
 def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float, float]:
     """Train an SVM, starting from ``weights`` within the bounds; weights and errors are changed in place.
 
-    ``errors`` are the targets at first, and in the end ``t - K·b``: targets minus decisions without the
-    intercept.
+    Parameters
+    ----------
+    weights, errors : arrays of float64, shape (n_weights,)
+        The errors must be the targets at first. In the end they are ``t - K·b``: targets minus decisions
+        without the intercept.
 
     Returns
     -------
@@ -75,11 +83,13 @@ def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float
     """
     n = len(problem.kernel)
     _subtract_decisions(problem.kernel, weights, errors)
-    # Added to an error, these leave out the weights that may not rise, or fall.
+    # Added to the errors, these exclude the weights that may not rise from a maximum, and those that may not
+    # fall from a minimum, without a branch.
     bar_rise = np.where(weights < problem.upper, 0.0, -np.inf)
     bar_fall = np.where(weights > problem.lower, 0.0, np.inf)
     lanes = np.empty(_LANES), np.empty(_LANES)
     row = problem.kernel[0]
+    # A step of 0 changes nothing; it only finds the first weight to rise.
     rising, highest, lowest = _step(row, row, 0.0, errors, bar_rise, bar_fall, lanes)
     for _ in range(_MAX_SMO_STEPS):
         if not highest - lowest > _TOLERANCE:
@@ -87,7 +97,7 @@ def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float
         row = problem.kernel[rising % n]
         falling = _partner(row, problem.own, rising, errors, bar_fall, lanes[0])
         curvature = problem.own[rising % n] + problem.own[falling % n] - 2 * row[falling % n]
-        step = (errors[rising] - errors[falling]) / max(curvature, _FLAT)
+        step = (errors[rising] - errors[falling]) / max(curvature, _FLAT)  # the best one without bounds
         rise, fall = problem.upper[rising] - weights[rising], weights[falling] - problem.lower[falling]
         step = min(step, rise, fall)
         # A weight that reaches its bound gets exactly that value.
@@ -103,6 +113,7 @@ def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float
 
 @kernel
 def _subtract_decisions(similarities: Float32, weights: Float64, errors: Float64) -> None:
+    """Subtract ``K·b`` from the errors; most weights are 0, and cost nothing."""
     n = len(similarities)
     for place in range(len(weights)):
         if weights[place] != 0:
@@ -123,7 +134,19 @@ def _step(
     bar_fall: Float64,
     lanes: tuple[Float64, Float64],
 ) -> tuple[int, float, float]:
-    """Change all errors after a step; return the next weight to rise, its error, and the smallest to fall."""
+    """Update all errors after a step, and choose the next weight to rise.
+
+    Parameters
+    ----------
+    row, other : arrays of float32, shape (n_graphs,)
+        Similarities with the graphs whose weights rose and fell, by ``step`` each.
+
+    Returns
+    -------
+    int, float, float
+        The weight that may rise and has the largest error, this error, and the smallest error of a weight
+        that may fall.
+    """
     most, least = lanes
     most[:] = -np.inf
     least[:] = np.inf
@@ -139,6 +162,7 @@ def _step(
                 part[lane] = error
                 most[lane] = max(most[lane], error + rise[lane])
                 least[lane] = min(least[lane], error + fall[lane])
+    # Which weight it was is looked up afterwards, in the best lane only.
     best = most.argmax()
     highest = most[best]
     for begin in range(0, len(errors), n):
@@ -152,7 +176,11 @@ def _step(
 def _partner(
     row: Float32, own: Float64, rising: int, errors: Float64, bar_fall: Float64, gains: Float64
 ) -> int:
-    """Return the weight that gains most if it falls as much as ``rising`` rises."""
+    """Return the weight to fall for which the objective gains most if ``rising`` rises as much.
+
+    The gain of the best step without bounds is ``gap² / curvature`` (up to a factor), where ``gap`` is the
+    difference of the errors.
+    """
     gains[:] = 0.0
     n = len(row)
     highest, own_rising = errors[rising], own[rising % n]
@@ -179,9 +207,9 @@ def _partner(
 
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
 INNER_FOLDS = integer(2, MAX_ITEMS)
-Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows that are learnt from, and those that are held out
+Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows to learn from, and the held-out rows
 
-_FEWEST_RINGS = 50  # molecules with a ring, in each class, to calibrate on them alone
+_FEWEST_RINGS = 50  # molecules with a ring that each class needs, so that only these are calibrated on
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,13 +226,15 @@ class SelectedSVM:
         Accuracy (for numbers, R²), or another score, on held-out graphs of the inner folds; optimistic,
         because it was the best.
     scores : dict from (n_iter, C) to float
-        That of all.
+        The scores of all that were tried.
     vectors : SupportVectors
     held_out : array of float64, or None
         Decision values of all graphs, each by an SVM that did not learn from it; not saved.
     unlike_rows, unlike : array of int64 and of float64, or None
-        Graphs to calibrate on and their decision values: molecules with a ring, by SVMs that did not
-        learn from their scaffold; where there are too few, or for other graphs, as ``held_out``; not saved.
+        The graphs to calibrate on, and their decision values. For molecules these are the ones with a ring,
+        and each value is by an SVM that did not learn from molecules of the same scaffold, because new
+        molecules are unlike the known ones. For other graphs, or if there are too few rings, all graphs with
+        their values in ``held_out``. Not saved.
     """
 
     n_iter: int
@@ -258,11 +288,11 @@ class Choice(NamedTuple):
     scoring
         How good decisions about held-out graphs are.
     break_ties
-        Whether of equally good SVMs one with a higher ROC-AUC is taken, if the first gives one class to every
-        held-out graph: then the score only says how common that class is. Where classes are uneven, several
-        SVMs often do so.
+        Whether to choose the SVM with the higher ROC-AUC among equally good ones, if the first of them
+        predicts the same class for every held-out graph: then the score only says how common that class is.
+        Several SVMs often do so if one class is much larger than the others.
     scaffold_folds
-        From `scaffold_folds`: for errors on molecules unlike those that were learnt from.
+        From `scaffold_folds`, to estimate errors on molecules unlike the training molecules.
     """
 
     targets: TargetColumn
@@ -280,7 +310,7 @@ class Choice(NamedTuple):
         Cs: list[float],
         n_jobs: int | None,
     ) -> SelectedSVM | None:
-        """Return the best SVM on one more kernel matrix, or the one from before."""
+        """Try every C on one more kernel matrix; return the best SVM so far, which may be ``before``."""
         scores = {} if before is None else before.scores
         highest, leading = (-np.inf, None) if before is None else (before.score, before.held_out)
         best = None
@@ -291,7 +321,7 @@ class Choice(NamedTuple):
                 highest, leading, best = found, decisions, penalty
         if best is None or leading is None:
             return before
-        # Learnt at once, so that the matrix need not be kept until the last one was tried.
+        # Learn from all graphs now, so that the matrix need not be kept until the last one was tried.
         vectors = self.svm.learnt(similarities, self.targets, best)
         rows, unlike = np.arange(len(leading)), leading
         if self.scaffold_folds is not None:
@@ -308,9 +338,9 @@ class Choice(NamedTuple):
 
 
 def kernel_svm(targets: TargetColumn, tol: float = 1e-3, epsilon: float = 0.0) -> KernelSVM:
-    """Return an untrained SVM for classes, or for numbers, whose errors up to ``epsilon`` cost nothing.
+    """Return an untrained SVM for classes or for numbers.
 
-    ``tol`` is the tolerance when it learns from all graphs.
+    Errors of numbers up to ``epsilon`` cost nothing. ``tol`` is the tolerance when it learns from all graphs.
     """
     settings = {"kernel": "precomputed", "cache_size": 500, "max_iter": _MAX_SMO_STEPS, "tol": tol}
     if targets.numbers:
@@ -326,7 +356,7 @@ def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
     Parameters
     ----------
     targets
-        Classes or numbers; and the groups, of which each stays on one side of every fold.
+        Classes or numbers; and groups, each of which stays on one side of every fold.
     n_folds
         How many folds, at least 2.
     seed
@@ -373,10 +403,10 @@ def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
 def scaffold_folds(
     targets: TargetColumn, scaffolds: Int64 | None, n_folds: int, seed: int
 ) -> list[Fold] | None:
-    """Cut molecules into folds that part scaffolds; only molecules with a ring are held out.
+    """Cut molecules into folds that keep each scaffold on one side; only molecules with a ring are held out.
 
-    The errors on these are those on new chemistry. Molecules without a ring have no scaffold that could be
-    left out, and their errors would make intervals too narrow for others.
+    Errors on them estimate the errors on new chemistry. Molecules without a ring have no scaffold that could
+    be left out, and their errors would make the intervals of other molecules too narrow.
 
     Parameters
     ----------
@@ -393,7 +423,7 @@ def scaffold_folds(
     if scaffolds is None or targets.groups is not None:
         return None
     own = scaffolds[targets.rows]
-    rings = own < len(scaffolds)
+    rings = own < len(scaffolds)  # molecules without a ring are numbered from n_graphs on
     if np.bincount(targets.codes, rings).min() < _FEWEST_RINGS:
         return None
     try:
@@ -413,9 +443,9 @@ class SupportVectors:
     rows : array of int64, shape (n_support,)
         The support vectors among the training graphs, grouped by class.
     weights : array of float64, shape (n_pairs, n_support)
-        Their weights in the decision between each pair of classes, (0, 1), (0, 2), …, (1, 2), …; positive
-        speaks for the pair's second class where there are only two classes, else for the first, as
-        scikit-learn has it.
+        Their weights in the decision between each pair of classes, (0, 1), (0, 2), …, (1, 2), …. With two
+        classes, positive values are for the second class; with more, for the first of each pair. This is
+        scikit-learn's convention.
     intercepts : array of float64, shape (n_pairs,)
     n_classes : int
         1 for SVMs that predict numbers.
@@ -433,7 +463,7 @@ class SupportVectors:
 
     @classmethod
     def of(cls, fitted: SVC | SVR) -> SupportVectors:
-        """Take them out of a fitted scikit-learn SVM."""
+        """Return the support vectors of a fitted SVM of scikit-learn."""
         n_classes = len(fitted.classes_) if isinstance(fitted, SVC) else 1
         rows = fitted.support_.astype(np.int64)
         if n_classes <= 2:  # noqa: PLR2004
@@ -441,7 +471,8 @@ class SupportVectors:
         bounds = np.concatenate([[0], np.cumsum(fitted.n_support_)])
         weights = np.zeros((n_classes * (n_classes - 1) // 2, len(rows)))
         for pair, (i, j) in enumerate(combinations(range(n_classes), 2)):
-            # libsvm keeps, for each vector, its weights against the other classes, its own left out.
+            # dual_coef_ has one row per other class: a vector of class i has its weight against class j > i
+            # in row j - 1, and a vector of class j its weight against i < j in row i.
             of_i, of_j = slice(bounds[i], bounds[i + 1]), slice(bounds[j], bounds[j + 1])
             weights[pair, of_i] = fitted.dual_coef_[j - 1, of_i]
             weights[pair, of_j] = fitted.dual_coef_[i, of_j]
@@ -457,8 +488,8 @@ class SupportVectors:
         Returns
         -------
         array of float64, shape (n_graphs,) for two classes or numbers, else (n_graphs, n_classes)
-            For two classes the distance towards the second. For more the votes of all pairs, their summed
-            margins breaking ties, as scikit-learn's ``decision_function_shape="ovr"``.
+            For two classes, the margin of the second. For more, the votes of all pairs, with ties broken by
+            the summed margins, as with scikit-learn's ``decision_function_shape="ovr"``.
         """
         return _decisions(similarities @ self.weights.T + self.intercepts, self.n_classes)
 
@@ -476,12 +507,11 @@ class SupportVectors:
 
 
 class SVM:
-    """An SVM that learns from similarities, with a C to choose; the base of all of them.
+    """Base of the SVMs, which learn from similarities with a given C.
 
-    A subclass implements ``learnt(similarities, targets, C)``, which learns from all graphs;
-    ``_shared(similarities)``, which returns what all folds share; and
-    ``_of_fold(shared, targets, fold, Cs)``, which learns with each C (rising) from one side of a fold and
-    returns decisions about the other.
+    A subclass implements three methods: ``learnt(similarities, targets, C)`` learns from all graphs;
+    ``_shared(similarities)`` returns what all folds share; ``_of_fold(shared, targets, fold, Cs)`` learns
+    from one side of a fold with each C, in ascending order, and returns decisions about the other side.
     """
 
     learnt: Callable[..., SupportVectors]
@@ -529,7 +559,7 @@ class KernelSVM(SVM):
         return replace(vectors, rows=rows[vectors.rows])
 
     def _shared(self, similarities: Float64) -> Float32:
-        """Return the matrix in single precision, as LIBSVM has it too."""
+        """Return the matrix in single precision, in which LIBSVM keeps it too."""
         return similarities.astype(np.float32)
 
     def _of_fold(
@@ -553,12 +583,17 @@ class KernelSVM(SVM):
         positive: int,
         Cs: list[float],
     ) -> Float64:
-        """Learn one class from another, or numbers; return, for each C, the margins of held-out graphs."""
+        """Learn to tell one class from another, or numbers; return the margins of held-out graphs.
+
+        Returns
+        -------
+        array of float64, shape (n_penalties, n_held_out)
+        """
         columns = np.union1d(*fold)
         rows, asked = targets.rows[columns], np.searchsorted(columns, fold[1])
         part = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
         bounds = targets.importance()[columns]
-        bounds[asked] = 0.0
+        bounds[asked] = 0.0  # held out: the weight stays 0
         if targets.numbers:
             answers, epsilon = targets.answers[columns], self.solver.epsilon
             wanted = np.concatenate([answers - epsilon, answers + epsilon])
@@ -570,9 +605,9 @@ class KernelSVM(SVM):
         own, weights = part.diagonal().astype(np.float64), np.zeros(len(wanted))
         found = np.empty((len(Cs), len(asked)))
         for place, C in enumerate(Cs):
-            # What was found with a smaller C is within the bounds of a larger one, and a good start.
+            # The weights found with a smaller C are within the bounds of a larger one, and a good start.
             errors, intercept = solve(Problem(part, own, wanted, C * lower, C * upper), weights)
-            found[place] = wanted[asked] - errors[asked] + intercept
+            found[place] = wanted[asked] - errors[asked] + intercept  # (K·b)[asked] + intercept
         return found
 
 
@@ -594,6 +629,7 @@ def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
     """
     errors = problem.targets.copy()
     most, least = optimise(problem, weights, errors)
+    # A weight strictly between its bounds has a margin of exactly its target: the intercept is its error.
     free = (weights > problem.lower) & (weights < problem.upper)
     return errors, float(errors[free].mean()) if free.any() else (most + least) / 2
 
@@ -618,27 +654,28 @@ def _decisions(margins: Float64, n_classes: int) -> Float64:
         confidence[:, j] -= margins[:, pair]
         votes[:, i] += margins[:, pair] >= 0
         votes[:, j] += margins[:, pair] < 0
+    # The summed margins are squeezed into (-1/3, 1/3), so they only break ties between votes.
     return votes + confidence / (3 * (np.abs(confidence) + 1))
 
 
-_RANK = 1e-10  # eigenvalues below this share of the largest are rounding
-_ROUNDING = 1e-13  # share of the trace below which a penalty is rounding
+_RANK = 1e-10  # eigenvalues below this share of the largest are only rounding errors
+_ROUNDING = 1e-13  # a penalty below this share of the trace would be lost by rounding
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkSVM(SVM):
     """A linear model on Nyström features, K(X, L) K(L, L)^(-1/2) for landmarks L.
 
-    It minimises ``|w|² / 2 + C / 2 · Σ (error)²``, the error being that of ±1 for classes (one class against
-    another where there are more than two). The squared loss has a closed form, and its decisions estimate
-    2p - 1, p being the probability of a class.
+    It minimises ``|w|² / 2 + C / 2 · Σ (error)²``. For classes, the target is ±1, and with more than two
+    classes each pair gets a decision. The squared loss has a closed form, and the decisions estimate 2p - 1,
+    where p is the probability of a class.
 
-    What it learns is a sum of weighted similarities with the landmarks, so they are its support vectors.
+    The result is a weighted sum of similarities with the landmarks, so these are its support vectors.
 
     Attributes
     ----------
     landmarks : array of int64
-        Places among the training graphs.
+        Numbers of the landmarks among the training graphs.
     """
 
     landmarks: Int64
@@ -646,7 +683,7 @@ class LandmarkSVM(SVM):
 
     @classmethod
     def drawn(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkSVM:
-        """Draw landmarks from the training graphs; all of them where there are no more than asked for.
+        """Draw ``n_components`` landmarks from the training graphs, or all graphs if there are fewer.
 
         >>> LandmarkSVM.drawn(3, 5, 0).landmarks
         array([0, 1, 2])
@@ -674,7 +711,7 @@ class LandmarkSVM(SVM):
         return [found.decisions(asked) for found in self._solve(similarities, targets, learnt, Cs)]
 
     def _prepare(self, similarities: Float64) -> tuple[Float64, Float64]:
-        """Return Nyström's features and the root that makes them; all tasks on one matrix share both."""
+        """Return Nyström's features and the inverse root of K(L, L), which all tasks on a matrix share."""
         if not self._prepared or self._prepared[0] is not similarities:
             root = self._inverse_root(similarities)
             self._prepared[:] = similarities, similarities @ root, root
@@ -713,9 +750,14 @@ class LandmarkSVM(SVM):
 
 
 def _wanted(targets: TargetColumn) -> tuple[Float64, Float64]:
-    """Return what to fit, and which of its columns make each margin of `SupportVectors`.
+    """Return the targets of least squares, and how margins follow from what is fitted to them.
 
-    Numbers, or one column per class that is 1 for its graphs.
+    Returns
+    -------
+    targets : array of float64, shape (n_graphs, n_columns)
+        The numbers in one column, or one column per class that is 1 for its graphs and 0 for others.
+    pairs : array of float64, shape (n_columns, n_pairs)
+        Fitted columns times this matrix are the margins of `SupportVectors`: the difference of two classes.
     """
     if targets.numbers:
         return targets.answers[:, None], np.ones((1, 1))

@@ -425,7 +425,7 @@ class PooledSumNorm(nn.BatchNorm1d):
         return self._scaled(sums)
 
     def rectified(self, rows: Tensor, counts: Int64, added: Tensor) -> Tensor:
-        """Return ``relu(self(rows + added))`` for items of which ``counts`` share each row.
+        """Return ``relu(self(rows + added))`` for rows that ``counts`` items share each.
 
         Parameters
         ----------
@@ -477,7 +477,7 @@ class PooledSumNorm(nn.BatchNorm1d):
 
 
 def normalised(norm: nn.BatchNorm1d, rows: Tensor, counts: Int64) -> Tensor:
-    """Return what batch normalisation in training makes of items of which ``counts`` share each row."""
+    """Return rows after batch normalisation in training; ``counts`` items share each of them."""
     weights = as_tensor(counts, rows.device).to(rows.dtype)
     n = weights.sum()
     mean = weights @ rows / n

@@ -76,7 +76,7 @@ def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> t
 
 
 def check_same_shape(earlier: dict[str, object], now: dict[str, object], free: Collection[str]) -> None:
-    """Refuse to go on if a parameter that is not about training has changed.
+    """Refuse to continue if a parameter that is not about training has changed.
 
     >>> check_same_shape({"hidden": 64, "patience": 15}, {"hidden": 32, "patience": 5}, {"patience"})
     Traceback (most recent call last):

@@ -40,7 +40,7 @@ SUBTREES = ("auto", "wl", "gin")
 _ROW_LENGTH = 5.0
 # Nodes and arcs that a readout gets at once: some tens of megabytes of states.
 _BLOCK_ENTRIES = 1 << 17
-# Graphs to evaluate together, if their blocks have no more than so many nodes and arcs: 100 megabytes.
+# Graphs to evaluate together, if their blocks have at most this many nodes and arcs: 100 megabytes.
 _ROWS_AT_ONCE, _TAKEN_ENTRIES = 1024, 1 << 22
 
 
@@ -254,7 +254,7 @@ class FittedInputs(NodeInputs):
         return torch.from_numpy(codes.astype(np.int64))
 
     def graph_data(self, batch: GraphBatch) -> GraphData:
-        """Return graphs as tensors, of which a network reads every rooted subgraph."""
+        """Return graphs as tensors, for a network that reads every rooted subgraph."""
         sources, targets = batch.arcs()
         return GraphData(
             torch.from_numpy(self.columns(batch)),

@@ -1,8 +1,9 @@
 """Exact training of a message passing network of PyG on the distinct colours of a data set.
 
 After k layers the state of a node depends only on its colour after k rounds of 1-WL, so layer k computes one
-row per colour, and each row receives the messages of any one of its nodes. The model's own ``forward`` runs,
-on rows: for the time of a call its layers are replaced by those below.
+row per colour, and each row receives the messages of any one of its nodes. The model's own ``forward`` is
+called with rows in place of nodes. During the call, the ``forward`` of its message passing layers is replaced
+by methods of `_Run`, which read the rows of the layer below.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from twinwl.neural.training import own_device
 if TYPE_CHECKING:
     from torch_geometric.data import Batch, Data
 
-# Each layer, and what it reads of the edges.
+# The layers that are supported, and the attribute of edges that each of them reads.
 _LAYERS = {
     "GCNConv": "edge_weight",
     "GraphConv": "edge_weight",
@@ -93,6 +94,7 @@ class LiftedModel(nn.Module):
         x = self._x[torch.from_numpy(levels.level(0).item_of_row)].to(own_device(self.model))
         run = _Run(levels, self._edge)
         with run.in_place_of_layers(self.model, self.layers):
+            # Models of PyG ask for edges too, which the replaced layers ignore.
             states = self.model(x, None) if hasattr(self.model, "convs") else self.model(x)
         last = len(self.layers)
         if self.pool is None:
@@ -113,14 +115,14 @@ class LiftedModel(nn.Module):
 
 
 class _Run:
-    """One call of a model on rows; it counts the layers that were passed."""
+    """One call of a model on rows; ``level`` counts the layers that have been called."""
 
     def __init__(self, levels: rows.BatchLevels, edge: Tensor | None) -> None:
         self.levels, self.edge, self.level = levels, edge, 0
 
     @contextmanager
     def in_place_of_layers(self, model: Any, layers: list[Any]) -> Iterator[None]:  # noqa: ANN401
-        """Let layers, batch normalisation in training and jumping knowledge work on rows within the block."""
+        """Replace layers, batch normalisation in training and jumping knowledge within the block."""
         norms = [part for part in model.modules() if isinstance(part, nn.BatchNorm1d) and part.training]
         replaced: list[tuple[nn.Module, Callable[..., Tensor]]] = [
             *((conv, partial(self._pass_messages, conv)) for conv in layers),
@@ -148,21 +150,21 @@ class _Run:
         own = gather(x, level.own)
         if kind == "GINConv" and conv.aggr in ("add", "sum"):
             rows = conv.nn(aggregate(x, level.ptr, level.senders) + (1 + conv.eps) * own)
-        else:  # as from one set of nodes to another
+        else:  # PyG's own layer on a bipartite graph: from the rows below to those of this level
             index = torch.stack([as_tensor(level.senders, x.device), expanded(level.ptr, x.device)])
             given = {} if edge is None else {str(_LAYERS[kind]): edge.to(x.device, x.dtype)}
             rows = type(conv).forward(conv, (x, own), index, **given, size=(len(x), len(own)))
         return cast("Tensor", rows)
 
     def _jump(self, jk: Any, states: list[Tensor]) -> Tensor:  # noqa: ANN401
-        """Bring the states of all layers to the rows of the last."""
+        """Bring the states of all layers to the rows of the last level, level by level, and combine them."""
         for place in range(1, len(states)):
             own = self.levels.level(place + 1).own
             states[:place] = [gather(rows, own) for rows in states[:place]]
         return cast("Tensor", type(jk).forward(jk, states))
 
     def _normalise(self, norm: nn.BatchNorm1d, x: Tensor) -> Tensor:
-        """Count each row as often as it occurs."""
+        """Return the rows after batch normalisation that counts each row as often as it occurs."""
         return normalised(norm, x, self.levels.level(self.level).counts)
 
 
@@ -204,6 +206,7 @@ def _checked_layers(model: nn.Module) -> list[Any]:
 
 
 def _drops(part: nn.Module) -> bool:
+    """Return whether a module has dropout."""
     share = part.p if isinstance(part, nn.Dropout) else getattr(part, "dropout", 0.0)
     return bool(np.any(share)) if isinstance(share, float | list) else False  # PyG's MLP has a list
 
@@ -239,7 +242,7 @@ def _messages(batch: Batch, layer: Any) -> tuple[NDArray[np.int64], Tensor | Non
     edge = None if name is None else batch.get(name)
     index = batch.edge_index
     if type(layer).__name__ == "GCNConv" and layer.normalize:
-        # Colours tell weights apart, which depend on the degrees of both ends.
+        # Weights depend on the degrees of both ends. As codes of messages they become part of the colours.
         index, edge = import_extra("torch_geometric.nn.conv.gcn_conv", "baselines").gcn_norm(
             index,
             None if edge is None else edge.double(),

@@ -36,7 +36,7 @@ from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 _MANY_GRAPHS = 1000
 # A state of a GIN and its gradient, its rectified units and their signs, and the numbers of its messages.
 _BYTES_PER_UNIT, _BYTES_PER_ROW = 13, 128
-# A network of torch's own operations keeps about so many tensors per step, and needs some more at a time.
+# A network of torch's own operations keeps about this many tensors per step, and some more at a time.
 _TENSORS_PER_STEP, _TENSORS_AT_ONCE = 7, 4
 
 

@@ -1,11 +1,17 @@
 """The colour quotient: one row per colour instead of one per (root, node) pair.
 
-The state of a node inside a rooted subgraph after j layers depends only on its depth-j 1-WL colour inside
-that subgraph. So the disjoint union of all rooted subgraphs is refined, and the encoder runs on colours:
-``x_j = MLP_j(A_j x_{j-1})`` and ``R_k = P_k x_k``. The same function, to rounding, with far fewer rows. With
-continuous features too: a node's first colour is then its label and its row of features.
+The state of a node inside a rooted subgraph after j layers depends only on its colour after j rounds of 1-WL
+inside that subgraph. So the disjoint union of all rooted subgraphs is refined, and the encoder runs on
+colours: ``x_j = MLP_j(A_j x_{j-1})`` and ``R_k = P_k x_k``, with one row of ``x_j`` per colour of layer j.
 
-Rooted subgraphs are cut and refined in blocks, so that only colours are kept.
+- ``A_j`` adds up, for each colour of layer j, its own colour in layer j - 1 and those of its neighbours.
+- ``P_k`` counts how often each colour of layer k occurs in the rooted subgraphs of each graph.
+
+This is the same function up to rounding, with far fewer rows. It also holds for continuous features: the
+first colour of a node then stands for its label and its row of features together.
+
+In this order: the options of a quotient, the `Quotient` itself, mini-batches (`RowExamples`), and the
+construction, which cuts and refines rooted subgraphs in blocks and keeps only their colours.
 """
 
 import contextlib
@@ -68,7 +74,7 @@ def n_marks(root_mark: str, hops: tuple[int, ...]) -> int:
 
 
 def check_memory(batch: GraphBatch, hops: tuple[int, ...], max_memory: int | None) -> None:
-    """Refuse rooted subgraphs of which all nodes together might not fit into memory.
+    """Refuse rooted subgraphs whose nodes together might not fit into memory.
 
     Parameters
     ----------
@@ -106,9 +112,10 @@ class Quotient:
     n_first : int
         Number of colours of layer 0. A colour is ``code of the node * number of marks + mark``.
     rounds : tuple of Round
-        ``A_1, …, A_K``: for each colour its own colour in the previous layer, then the messages it receives.
+        ``A_1, …, A_K``: the signature of each colour of a layer, that is its own colour in the layer before
+        and the colours it receives from its neighbours.
     pools : tuple of Pool
-        ``P_1, …, P_K``: how often each colour occurs in each graph.
+        ``P_1, …, P_K``: the colours of each graph in CSR form, and how often each of them occurs.
     n_pairs : tuple of int
         Number of (root, node) pairs of each layer.
 
@@ -153,21 +160,27 @@ class Quotient:
 
     def take(self, rows: Int64) -> tuple[Int64, tuple[RowLayer, ...]]:
         """Return the colours of layer 0 and the layers that these graphs need, from the pools downwards."""
+        # From the top layer down. A layer needs the colours that the layer above reads and those that are
+        # pooled. They are numbered in this order, so those to pass on come first (`RowLayer.n_passed`). Only
+        # when a layer is numbered is it known where the colours stand that the layer above refers to. So
+        # ``own`` and ``senders`` of a layer are filled in one iteration later.
         layers: list[RowLayer] = []
-        # The colours that the layer above reads: first each row's own colour before, then the senders'.
+        # The colours that the layer above reads: first the own colours of its rows, then those of the
+        # senders.
         read, n_own = NONE, 0
         for layer in range(len(self.rounds), -1, -1):
             pool = _of_graphs(self.pools[layer - 1], rows) if layer else Pool(NONE, NONE, NONE)
             colours = np.concatenate([read, pool.rows])
             numbers, first = numbered(colours, self._places[layer])
             places, pooled = np.split(numbers, [len(read)])
-            if layers:
+            if layers:  # the layer above
                 layers[-1] = layers[-1]._replace(own=places[:n_own], senders=places[n_own:])
+            # The colour of each row of this layer.
             members, n_passed = colours[first], int(places.max(initial=-1)) + 1
             if not layer:
                 break
             part, codes = self.rounds[layer - 1], NONE
-            ptr, entries = entries_of(part.sig_ptr, members, 1)
+            ptr, entries = entries_of(part.sig_ptr, members, 1)  # signatures without their own colours
             items, n_own = part.sig_items[entries], len(members)
             if part.n_codes > 1:
                 codes, items = np.divmod(items.astype(np.int64), part.stride)
@@ -177,7 +190,7 @@ class Quotient:
 
     @cached_property
     def _places(self) -> list[Int32]:
-        """Scratch of `numbered` for each layer."""
+        """Scratch array of `numbered` for each layer, shape (n_colours,); all -1 between two calls."""
         return [np.full(n, -1, np.int32) for n in self.n_colours]
 
 
@@ -201,7 +214,7 @@ def build_quotient(
     hops
         ``"growing"`` for k hops in layer k, one number for all layers, or a tuple with that of each.
     root_mark
-        ``"none"`` (the paper), ``"root"`` to tell the root from the other nodes, ``"distance"`` to tell nodes
+        ``"none"`` (the paper), ``"root"`` to mark the root, ``"distance"`` to mark nodes
         by their distance from the root.
     edge_labels
         Distinguish messages by edge label, if the batch has any.
@@ -257,12 +270,14 @@ class RowExamples:
         roots: float | None = None,
         max_memory: int | None = None,
     ) -> None:
-        # Code 0 stands for all labels that the network does not know: it cannot tell them apart.
+        # A code of a node stands for a label or, with continuous features, for a pair of a label and a row of
+        # features; label_of_code and features_of_code tell which. A label of -1 is unknown to the network:
+        # all of these share a code, because the network cannot tell them apart.
         codes = recode(batch.node_labels, batch.node_vocabulary, labels) + 1
         self.label_of_code: Int64 = np.arange(-1, len(labels))
         self.features_of_code = np.empty((len(labels) + 1, 0), np.float32)
         if features is not None and features.shape[1]:
-            bits = (features + np.float32(0)).view(np.uint32)  # -0.0 is 0.0
+            bits = (features + np.float32(0)).view(np.uint32)  # the sum turns -0.0 into 0.0
             numbers, first = distinct_rows(np.column_stack([bits, codes.astype(np.uint32)]))
             self.label_of_code, codes = codes[first].astype(np.int64) - 1, numbers
             self.features_of_code = features[first]
@@ -270,6 +285,9 @@ class RowExamples:
         if edge_labels is not None:
             known = batch.edge_labels if batch.edge_labels is not None else np.empty(0, np.int32)
             kinds = recode(known, batch.edge_vocabulary, edge_labels) + 1
+        # Code 0 is that of all unknown edge labels. In a directed graph a label has two message codes, one
+        # for each direction. So message codes below first_kind belong to unknown labels, and `take` turns
+        # them into -1.
         self.first_kind = 0 if edge_labels is None else 2 if batch.directed else 1
         self.n_codes = (len(self.label_of_code), 0 if edge_labels is None else len(edge_labels) + 1)
         plain = batch.without_features()
@@ -351,7 +369,7 @@ def _build(
     """Refine rooted subgraphs of graphs whose labels are codes; ``n_codes`` are those of nodes and edges."""
     roots = np.arange(plain.n_nodes) if roots is None else roots
     radii = tuple(radius for radius in hops if radius is not None)
-    # On the whole graphs a node is its own only pair, as with radius 0.
+    # In a layer on the whole graphs each node counts as one pair, as with radius 0.
     of_root = rooted_sizes(plain, max(radii, default=0))[:, roots].astype(np.int64)
     marks = n_marks(root_mark, radii) if radii else 1
     building, limit = _Building(plain, hops, root_mark, marks, n_codes), arguments.allowed_memory(max_memory)
@@ -374,20 +392,37 @@ def root_blocks(
 ) -> list[tuple[int, int]]:
     """Cut the roots into consecutive ranges whose rooted subgraphs have about the size of a block.
 
-    ``sizes`` are those of their subgraphs. With ``whole`` ranges end where graphs end.
+    Parameters
+    ----------
+    sizes, roots : arrays of int64, shape (n_roots,)
+        Rooted size of each root, and the roots themselves in ascending order.
+    whole
+        Whether a range must end where a graph ends.
     """
     graph = np.repeat(np.arange(len(batch)), batch.nodes_per_graph)[roots]
     degree, arcs = np.zeros(len(batch), np.int64), np.diff(batch.indptr[batch.graph_ptr])
     np.maximum.at(degree, np.repeat(np.arange(len(batch)), batch.nodes_per_graph), np.diff(batch.indptr))
+    # Nodes and arcs (at most) of all rooted subgraphs before each one.
     before = pointer(sizes + np.minimum(sizes * degree[graph], arcs[graph]))[:-1]
     if whole:
+        # All roots of a graph belong to the block of its first root, so no graph is split.
         before = before[np.searchsorted(graph, graph)]
     block = before // _BLOCK_ENTRIES
     return list(pairwise([*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), len(roots)]))
 
 
 class _Building:
-    """A quotient that grows by blocks of roots."""
+    """A quotient under construction, which grows by blocks of roots.
+
+    Parameters
+    ----------
+    plain, hops, root_mark
+        As for `_build`.
+    marks
+        Number of different marks.
+    n_codes
+        Number of codes of nodes, and of edges.
+    """
 
     def __init__(
         self,
@@ -401,13 +436,14 @@ class _Building:
         self.n_first, self.n_edge_codes = n_codes[0] * marks, n_codes[1]
         self.n_kinds = max(1, self.n_edge_codes) * (2 if plain.directed else 1)
         self.tables = [RoundTable(_roomy(0), self.n_kinds) for _ in hops]
-        # Of each layer, the first graph of each block and how often its graphs have each colour.
+        # For each layer and block: the first graph of the block, and how often its graphs have each colour.
         self.pools: list[list[tuple[int, Pool]]] = [[] for _ in hops]
 
     def add(self, roots: Int64) -> None:
         """Refine the rooted subgraphs of some roots."""
         first, last = np.searchsorted(self.plain.graph_ptr, roots[[0, -1]], side="right") - 1
         batch, roots = self.plain[first : last + 1], roots - self.plain.graph_ptr[first]
+        # Layers with the same radius share one union of rooted subgraphs, which is cut and refined once.
         for radius in dict.fromkeys(self.hops):
             union, mark, ptr = batch, None, batch.graph_ptr
             if radius is not None:
@@ -418,7 +454,7 @@ class _Building:
             for place, after in enumerate(self._rounds(union, colours if mark is None else colours + mark)):
                 if self.hops[place] == radius:
                     self.pools[place].append((first, count_rows(ptr, after)))
-                    if radius not in self.hops[place + 1 :]:
+                    if radius not in self.hops[place + 1 :]:  # no later layer needs these colours
                         break
 
     def _rounds(self, union: GraphBatch, colours: Int32) -> Iterator[Int32]:
@@ -447,7 +483,7 @@ class _Building:
 
 
 def _roomy(n_colours: int) -> int:
-    """Leave room for new colours, at the cost of at most one bit per digit in packed signatures."""
+    """Return a stride with room for new colours; it costs at most one bit per digit of packed signatures."""
     return 1 << max(4, n_colours.bit_length())
 
 

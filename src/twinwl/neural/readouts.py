@@ -1,7 +1,8 @@
 """The networks inside the rooted subgraphs: GIN, GCN, GAT, PPGN, deep sets, and how a user's own is called.
 
-Those whose power is that of 1-WL, `BoundedReadout`, run on rows: once per colour. The others run on the
-distinct rooted subgraphs, as `SubgraphBatch`.
+In this order: the input of a readout (`SubgraphBatch`) and how it is called (`read_out`), the readouts that
+are bounded by 1-WL (`BoundedReadout`), and those of any power. Bounded ones run on rows, once per colour; the
+others run once per distinct rooted subgraph.
 """
 
 import copy
@@ -23,7 +24,7 @@ _HEADS = 4
 
 
 class SubgraphBatch(NamedTuple):
-    """The disjoint union of rooted subgraphs: what a readout may ask for, by the names of its parameters.
+    """The disjoint union of rooted subgraphs. A readout gets the fields that its parameters name.
 
     Attributes
     ----------
@@ -34,8 +35,8 @@ class SubgraphBatch(NamedTuple):
     batch : tensor of int64, shape (n_nodes,)
         Subgraph of each node, ascending.
     codes : tensor of int64, shape (n_messages,), or None
-        Kind of each message, if there are several: the code of the edge's label; in directed graphs twice
-        that, plus 1 if the message runs along the arc. -1 for a label that no training graph has.
+        Kind of each message, or None if there is only one kind: the code of the edge's label; in directed
+        graphs twice that, plus 1 if the message runs along the arc. -1 for a label of no training graph.
     root : tensor of int64, shape (n_subgraphs,)
         The root of each subgraph, as a row of ``x``.
     distance : tensor of int64, shape (n_nodes,)
@@ -352,11 +353,11 @@ class GCNReadout(BoundedReadout):
         if number == 0:
             degree = x.new_ones(len(own)).index_add(0, receiver, x.new_ones(len(receiver)))
             return torch.cat([x[own], degree[:, None]], dim=1)
-        layer, root = self.linear[number - 1], x[:, -1:].sqrt()
+        layer, sqrt_degree = self.linear[number - 1], x[:, -1:].sqrt()
         projected = functional.linear(x[:, :-1], layer.weight)  # type: ignore[arg-type]
         messages = projected[sender] + _of_codes(self.edge, number - 1, layer, codes, projected)
-        total = (projected / root)[own].index_add(0, receiver, messages / root[sender])
-        states = (total / root[own] + layer.bias).relu()  # type: ignore[operator]
+        total = (projected / sqrt_degree)[own].index_add(0, receiver, messages / sqrt_degree[sender])
+        states = (total / sqrt_degree[own] + layer.bias).relu()  # type: ignore[operator]
         return torch.cat([states, x[own, -1:]], dim=1)
 
     def read(self, state: Tensor) -> Tensor:

@@ -1,13 +1,16 @@
-"""Rows: what a network cannot tell apart is computed once per layer, and added up as often as it occurs.
+"""Rows: states that must be equal are computed once per layer, and added up as often as they occur.
 
 After k layers of message passing the state of a node depends only on its colour after k rounds of 1-WL,
-whatever the layers do with the multiset of messages. So layer k needs one row per colour, and the messages of
-any one of its nodes. A `RowBatch` is a mini-batch in this form. It has two builders: `twinwl.neural.quotient`
-for rooted subgraphs of any number, and `ColourLevels` for layers of different items (nodes, roots, sets of
-nodes). The functions here are the sums over its rows, with their gradients.
+whatever the layers do with the multiset of messages. So layer k needs one row per colour, with the messages
+of any one of its nodes.
 
-Mini-batches have a few thousand short rows. For them a plain compiled loop is several times as fast as
-general sparse kernels; on other devices than the processor, torch's own operations do the same.
+In this order: the form of a mini-batch (`RowBatch`), the sums over its rows with their gradients
+(`aggregate`, `pool`, `aggregate_and_pool`), and one of its two builders, `ColourLevels`, for layers of
+different items (nodes, roots, sets of nodes). The other builder is `twinwl.neural.quotient`, for rooted
+subgraphs.
+
+Mini-batches have a few thousand short rows. For these a plain compiled loop is several times as fast as
+general sparse kernels. On other devices than the processor, torch's own operations compute the same.
 """
 
 from __future__ import annotations
@@ -29,12 +32,20 @@ from twinwl.refinement.round_kernels import Messages
 
 NONE = np.empty(0, np.int64)
 
-# What a function computes, and its gradient: a function of the results' gradients.
+# The results of a function, and a second function that turns their gradients into those of the inputs.
 Differentiated: TypeAlias = "tuple[Sequence[np.ndarray], Callable[..., Sequence[np.ndarray | Tensor]]]"
 
 
 class Pool(NamedTuple):
-    """How often each row (or colour) occurs in each graph: a matrix in CSR form, one row per graph."""
+    """How often each row (or colour) occurs in each graph: a matrix in CSR form.
+
+    Attributes
+    ----------
+    ptr : array of int64, shape (n_graphs + 1,)
+        Range of each graph's entries.
+    rows, counts : arrays, shape (n_entries,)
+        Row (or colour) of each entry, and how often the graph has it.
+    """
 
     ptr: Int64
     rows: Ints
@@ -53,12 +64,14 @@ class RowLayer(NamedTuple):
     codes : array, shape (n_messages,)
         Kind of each message, -1 if it is unknown to the network; empty if all are of one kind.
     pool : Pool
-        How often each graph has each row; `BatchLevels` computes it where it is asked for.
+        How often each graph has each row; empty in levels of `BatchLevels`, whose `pooled` computes it.
     n_passed : int
         Number of rows that the next layer reads. They come first; the others are only pooled.
     item_of_row, row_of_item, counts, sent : arrays of int64
-        Of `ColourLevels` only: an item with this row, among those of all graphs; the row of each item of the
-        mini-batch; the number of its items in each row; the item of the mini-batch that each message is from.
+        Only in levels of `ColourLevels`. ``item_of_row``: for each row an item that has it, among the items
+        of all graphs. ``row_of_item``: the row of each item of the mini-batch. ``counts``: the number of
+        items of the mini-batch with each row. ``sent``: the sender of each message, among the items of the
+        mini-batch.
     """
 
     own: Ints
@@ -90,7 +103,7 @@ class RowBatch(NamedTuple):
     layers : tuple of RowLayer
         Layers 1, 2, …
     scale : array of float64, shape (n_graphs,), or None
-        What the sums of each graph are multiplied by, if only some of its roots are pooled.
+        Factor for the sums of each graph, if only some of its roots are pooled.
     """
 
     label: Int64
@@ -186,9 +199,10 @@ def aggregate_and_pool(
 ) -> tuple[Tensor, Tensor]:
     """Return the first ``n_passed`` rows of ``relu(sums + bias)``, and those of all rows, pooled by graph.
 
-    A sum has the own row, the senders and, if messages have kinds, the row of ``of_code`` of each. Rows that
-    only the pooling needs, most of them in the top layer, are never written to memory: the gradient needs
-    no more than which of their units are above zero. On DD this halves the time of an epoch.
+    A sum consists of the own row, the rows of the senders and, if messages have kinds, the row of ``of_code``
+    for each message. Rows that only the pooling needs (most of them in the top layer) are never written to
+    memory: for the gradient it is enough to know which of their units are above zero. On DD this halves the
+    time of an epoch.
 
     Returns
     -------
@@ -196,7 +210,8 @@ def aggregate_and_pool(
     total : tensor, shape (n_graphs, width)
     """
     if of_code is not None:
-        # The kind of a message is one more sender. Code -1, an unknown kind, sends the row of zeros.
+        # The kind of a message is treated as one more sender, whose row comes after those of ``below``.
+        # Code -1, an unknown kind, sends the row of zeros.
         senders = np.column_stack([layer.senders, layer.codes + len(below) + 1]).ravel()
         layer = layer._replace(ptr=2 * layer.ptr, senders=senders)
         below = torch.cat([below, below.new_zeros(1, below.shape[1]), of_code])
@@ -270,9 +285,10 @@ def add_up(
     weights: NDArray[Any],
     backwards: bool,
 ) -> None:
-    """Add rows to the sums they are part of; backwards, gradients of sums to those of their rows.
+    """Add rows to the sums they are part of; backwards, add gradients of sums to those of their rows.
 
-    Unsigned indices spare a test: negative ones would count from the end.
+    Arrays are those of `aggregate`; ``own`` and ``weights`` may be empty. Unsigned indices are faster: for
+    signed ones numba adds a test whether they count from the end.
     """
     for place in range(len(sums)):
         total = sums[place]
@@ -307,7 +323,10 @@ def _units_of(layer: RowLayer, below: Floats, bias: Floats) -> Differentiated:
 
 @kernel
 def _by_row(pool: Pool, n_rows: int) -> Pool:
-    """Return the graphs of each row, and how often they have it: the pooling matrix by columns."""
+    """Return the transpose of a pooling matrix: the graphs that have each row, and how often.
+
+    Its ``rows`` are graphs. So a row can be pooled as soon as it is computed.
+    """
     ptr = np.zeros(n_rows + 1, np.int64)
     for row in pool.rows:
         ptr[row + 1] += 1
@@ -333,6 +352,20 @@ def _aggregate_and_pool(  # noqa: C901  (one pass, few calls)
     n_passed: int,
     n_graphs: int,
 ) -> tuple[Floats, Floats, NDArray[np.uint8]]:
+    """Compute the results of `aggregate_and_pool`, one row after another.
+
+    Parameters
+    ----------
+    pooling
+        From `_by_row`: the graphs of each row.
+
+    Returns
+    -------
+    passed : array, shape (n_passed, width)
+    total : array, shape (n_graphs, width)
+    above_zero : array of uint8, shape (n_rows, width)
+        Which units of each row are above zero: all that the gradient of a ReLU needs.
+    """
     n, width = len(own), below.shape[1]
     passed = np.empty((n_passed, width), below.dtype)
     above_zero = np.empty((n, width), np.uint8)
@@ -381,6 +414,11 @@ def _aggregate_and_pool_backward(
     senders: Ints,
     pooling: Pool,
 ) -> tuple[Floats, Floats]:
+    """Return the gradients of ``below`` and ``bias`` from those of the results of `_aggregate_and_pool`.
+
+    The gradient of a row is the sum of that of its passed copy, if there is one, and of those of the totals
+    of its graphs, each times how often the graph has the row.
+    """
     n, width = above_zero.shape
     below = np.zeros((n_below, width), of_total.dtype)
     bias = np.zeros(width, of_total.dtype)
@@ -413,12 +451,12 @@ def _aggregate_and_pool_backward(
 
 
 class _Whole(NamedTuple):
-    """A level of all graphs; the attributes are the parameters of `ColourLevels.add`."""
+    """A level of all graphs; other attributes are the parameters of `ColourLevels.add`."""
 
     graph_ptr: Int64
     first: Int32
     colours: Int32
-    place: Int32  # of each colour among the rows of a mini-batch; -1 between two calls
+    place: Int32  # scratch of `numbered`, shape (n_colours,); all -1 between two calls
     own: tuple[int, Ints | None] | None
     messages: tuple[int, Int64, Ints] | None
 
@@ -469,7 +507,8 @@ class ColourLevels:
         codes : array of int32, optional
             Kind of each message.
         refined : array of int32, shape (n_items,), optional
-            The colours, numbered from 0, where items get more than a multiset of messages.
+            Ready-made colours, numbered from 0, for layers in which items receive more than a multiset of
+            messages. They replace the colours that follow from the other arguments.
         """
         marks = np.empty(0, np.int32) if first is None else first.astype(np.int32)
         colours = np.zeros(int(graph_ptr[-1]), np.int32) if first is None else marks
@@ -507,7 +546,7 @@ class ColourLevels:
 
 
 class BatchLevels:
-    """The levels of some graphs: only rows of their own items; each level is built when it is asked for."""
+    """The levels of some graphs: only rows of their own items; each level is built on first use."""
 
     def __init__(self, whole: ColourLevels, rows: Int64) -> None:
         self.whole = whole
@@ -526,7 +565,7 @@ class BatchLevels:
         return self._built[number]
 
     def marks(self, number: int) -> Int64:
-        """Return the number that each row of a level was given at first."""
+        """Return the number of each row of a level, among those given as ``first``."""
         return self.whole.whole(number).first[self.level(number).item_of_row].astype(np.int64)
 
     def senders(self, number: int, of: int) -> Int64:
@@ -545,6 +584,7 @@ class BatchLevels:
     def _build(self, whole: _Whole) -> RowLayer:
         item_ptr, items = entries_of(whole.graph_ptr, self.rows)
         row_of_item, first = numbered(whole.colours[items], whole.place)
+        # One item stands for each row; its messages are those of the row.
         items, graphs = items[first], np.searchsorted(item_ptr, first, side="right") - 1
         own = senders = sent = NONE
         ptr = np.zeros(len(items) + 1, np.int64)
@@ -563,12 +603,12 @@ class BatchLevels:
         )
 
     def _shift(self, level: int) -> Int64:
-        """Return what turns numbers among all items of a graph into those in the mini-batch."""
+        """Return what to add to an item's number among all items to get that in the mini-batch, by graph."""
         return self.item_ptr(level)[:-1] - self.whole.whole(level).graph_ptr[self.rows]
 
 
 def distinct_rows(values: NDArray[np.generic]) -> tuple[Int32, Int64]:
-    """Give the distinct rows of a matrix numbers, to the bit; also return where each occurs first.
+    """Return numbers of the distinct rows of a matrix, compared bit by bit, and where each occurs first.
 
     >>> codes, first = distinct_rows(np.array([[1.0], [0.5], [1.0]]))
     >>> codes[0] == codes[2], len(first)
@@ -590,8 +630,8 @@ def _paired(first: Int32, second: Int32) -> Int32:
 
 
 def _refined(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 | None) -> Int32:
-    """Return the colours of items by their own before, and the multiset of those of their messages."""
-    # The senders stand behind the receivers, so that both may be of different kinds.
+    """Return the colours of items after one more round of messages."""
+    # The senders come after the receivers, so both may be items of different kinds.
     before = np.concatenate([own, sent])
     codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
     n_codes = int(codes.max(initial=0)) + 1
@@ -607,7 +647,7 @@ def _refined(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32
 def entries_of(ptr: Int64, rows: Int64, skip: int = 0) -> tuple[Int64, Int64]:
     """Select rows of a CSR matrix: return their own ``ptr``, and where their entries are in the matrix.
 
-    Of each row the first ``skip`` entries are left out.
+    The first ``skip`` entries of each row are left out.
     """
     new_ptr = np.zeros(len(rows) + 1, np.int64)
     for place in range(len(rows)):
@@ -622,9 +662,10 @@ def entries_of(ptr: Int64, rows: Int64, skip: int = 0) -> tuple[Int64, Int64]:
 
 @kernel
 def numbered(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
-    """Give colours numbers by first occurrence, and return where each number occurs first.
+    """Return numbers of colours by first occurrence, and where each number occurs first.
 
-    ``place``, shape (n_colours,), is all -1 before and after.
+    ``place`` is scratch of shape (n_colours,): all -1 before and after. So the cost does not depend on the
+    number of colours there are.
     """
     numbers = np.empty(len(colours), np.int64)
     first = np.empty(len(colours), np.int64)
@@ -643,7 +684,11 @@ def numbered(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
 
 @kernel
 def count_rows(item_ptr: Int64, row_of_item: Ints) -> Pool:
-    """Count the rows within each range of items; one small hash table per graph stays in the cache."""
+    """Count how often each row occurs in each graph's range of items.
+
+    One hash table, small enough to stay in the cache, serves all graphs: a slot is empty unless its stamp is
+    the current graph.
+    """
     n_graphs = len(item_ptr) - 1
     most = 1
     for graph in range(n_graphs):

@@ -1,6 +1,8 @@
 """A linear layer whose input is sparse and wide, and Adam whose steps cost in proportion to the batch.
 
-There is no dense copy of the input or of the gradient, also for layers of a hundred thousand rows.
+Neither the input nor the gradient is ever copied to a dense matrix, even for layers of a hundred thousand
+rows. In this order: the input (`SparseRows`, `SparseExamples`), the layer (`SparseLinear`), and the optimiser
+(`SparseAwareAdam`).
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ class SparseLinear(nn.Module):
 
     @cached_property
     def _place_of_row(self) -> Int32:
-        """Place of each row of the weight in the batch's gradient; -1 outside of a backward pass."""
+        """Scratch of `numbered`: place of each row of the weight in the gradient; -1 between calls."""
         return np.full(len(self.weight), -1, np.int32)
 
     def forward(self, rows: SparseRows) -> Tensor:
@@ -117,17 +119,18 @@ class SparseLinear(nn.Module):
 # ---------------------------------------------------------------------- the optimiser
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
-# After this many steps without a gradient the first moment is below float32's precision of what it was.
+# After this many steps without a gradient the first moment has shrunk below float32's precision (0.9¹⁶⁰ is
+# 5e-8), and is set to 0.
 _FADED = 160
 
 
 class SparseAwareAdam(AbstractContextManager["SparseAwareAdam"]):
     """Adam, with decoupled weight decay, for all weights of a network.
 
-    A row of a `SparseLinear` without a gradient still moves under Adam, by its fading momentum. Here it moves
-    when it is next used: all the steps it has missed are made up for at once, in closed form. So the cost of
-    a step depends on the batch and not on the size of the layer, and the result is Adam's to rounding (except
-    for epsilon, which matters only for gradients of its own size, 1e-8).
+    Under Adam, a row of a `SparseLinear` without a gradient still moves, by its fading momentum. Here it
+    moves when it is next used: all steps that it has missed are applied at once, in closed form. So the cost
+    of a step depends on the batch and not on the size of the layer. The result is that of Adam up to rounding
+    (except for epsilon, which only matters for gradients of its own size, 1e-8).
 
     Use it as a context manager: it registers hooks on the layers while they are trained.
 
@@ -185,7 +188,10 @@ class SparseAwareAdam(AbstractContextManager["SparseAwareAdam"]):
 
 
 class _Moments(NamedTuple):
-    """The values of a wide weight, their moments, and the last step applied to each row."""
+    """The values of a wide weight, their moments, and the last step applied to each row.
+
+    ``values``, ``mean`` and ``square`` have the shape (n_columns, n_units), ``step_of_row`` (n_columns,).
+    """
 
     values: Float32
     mean: Float32
@@ -205,8 +211,8 @@ class _Rows:
         self._keep = 1 - learning_rate * weight_decay
         self._learning_rate = learning_rate
         self._steps = self._flushed_at = 0
-        # Of the steps since the last flush. Step s moves a weight by size · mean / sqrt(square): the learning
-        # rate and the bias corrections in one.
+        # The sizes of the steps since the last flush. A step moves a weight by size · mean / sqrt(square), so
+        # its size is the learning rate times both bias corrections.
         self._sizes: Float64 = np.empty(0)
         self.hook = layer.register_forward_pre_hook(self._before_use)
 
@@ -247,10 +253,16 @@ class _Rows:
 
 @kernel
 def _moves_put_off(sizes: Float64, keep: float) -> tuple[Float64, Float64]:
-    """Sum up, for a row last moved s = 0, 1, … steps after the flush, the moves and the decay of later steps.
+    """Sum up the postponed steps of rows that last moved 0, 1, 2, … steps after the flush.
 
-    Without gradients mean / sqrt(square) shrinks by the same factor each step. Counting back from now, each
-    sum follows from the one after it: moves[s] = factor · (sizes[s] · keep^(now - s - 1) + moves[s + 1]).
+    Without gradients mean / sqrt(square) shrinks by the same factor in each step. So the sum for s follows
+    from that for s + 1: moves[s] = factor · (sizes[s] · keep^(now - s - 1) + moves[s + 1]).
+
+    Returns
+    -------
+    moves, keeps : arrays of float64, shape (n_steps + 1,)
+        For s steps after the flush: how far a weight moves until now, in units of mean / sqrt(square), and
+        the factor by which it decays.
     """
     factor = np.sqrt(_BETA1 * _BETA1 / _BETA2)
     moves = np.zeros(len(sizes) + 1)
@@ -264,7 +276,7 @@ def _moves_put_off(sizes: Float64, keep: float) -> tuple[Float64, Float64]:
 # With NumPy's division, which never raises, the loops over units can be vectorised.
 @kernel(fastmath={"contract"}, error_model="numpy")
 def _bring_up(rows: Int64, moments: _Moments, first: int, now: int, moves: Float64, keeps: Float64) -> None:
-    """Make up for the steps that rows have missed; a row may occur twice."""
+    """Apply the postponed steps to some rows; a row may occur twice."""
     values, mean, square, step_of_row = moments
     tiny = np.float32(1e-36)  # a row without any gradient so far has moments of zero, and stays
     for row in rows:
@@ -294,7 +306,7 @@ def _move_rows(
     epsilon: np.float32,
     keep: np.float32,
 ) -> None:
-    """Adam's step for the rows given, distinct and up to date."""
+    """Apply a step of Adam to some rows, which must be distinct and up to date."""
     values, mean, square, step_of_row = moments
     beta1, beta2 = np.float32(_BETA1), np.float32(_BETA2)
     rest1, rest2 = np.float32(1 - _BETA1), np.float32(1 - _BETA2)

@@ -195,7 +195,7 @@ class NetworkInput:
         return sparse.csr_matrix((values, indices, indptr), shape=(counts.shape[0], self.n_steps))
 
     def fits(self, n_columns: int, *, sums: bool) -> bool:
-        """Return whether a scaling of a model file is one of so many columns, of sums or of counts."""
+        """Return whether a scaling of a model file fits this many columns of sums, or of counts."""
         steps, usual, columns = np.diff(self.step_ptr), self.usual_sizes, self.excess_columns
         if len(steps) != n_columns or self.step_ptr[0] or not ((steps >= 0) & (steps <= len(STEPS))).all():
             return False

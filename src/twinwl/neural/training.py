@@ -1,4 +1,8 @@
-"""The trainer: cross-entropy or squared error, Adam, early stopping on a held-out part, and curves."""
+"""The trainer: cross-entropy or squared error, Adam, early stopping on a held-out part, and curves.
+
+In this order: seeds, threads and devices of torch; the curves (`History`) and callbacks; averages of weights;
+and training itself (`train`, `predict_logits`).
+"""
 
 from __future__ import annotations
 
@@ -67,7 +71,7 @@ def device_of(name: str, *, or_else: str | None = None) -> torch.device:
     name
         One of `DEVICES`.
     or_else
-        What to take where there is no such device, as for a model trained elsewhere; None is an error.
+        The device to use if there is no such one, as for a model trained elsewhere; None raises an error.
 
     >>> device_of("cpu")
     device(type='cpu')
@@ -87,12 +91,12 @@ def device_of(name: str, *, or_else: str | None = None) -> torch.device:
 
 
 def own_device(module: torch.nn.Module) -> torch.device:
-    """Return the device of a network's weights; the processor where it has none."""
+    """Return the device of a network's weights; the processor if it has none."""
     return next((weight.device for weight in module.parameters()), torch.device("cpu"))
 
 
 def moved(value: T, device: torch.device) -> T:
-    """Return an input of a network with all its tensors on a device; arrays and numbers stay as they are.
+    """Return an input of a network with all its tensors on a device; arrays and numbers stay unchanged.
 
     >>> moved((torch.ones(1), 3), torch.device("meta"))[0].device
     device(type='meta')
@@ -144,7 +148,8 @@ class History:
         On the held-out part, after the epoch; empty if there is none. Regressors and models of several tasks
         have no accuracy.
     validation_score : list of float
-        What the epoch is chosen by on the held-out part, where an estimator has a ``scoring``; else empty.
+        The score on the held-out part by which the best epoch is chosen, if an estimator has a ``scoring``;
+        else empty.
     monitor_accuracy : list of float
         On data that is only monitored and never used for decisions; empty if there is none.
     best_epoch : int
@@ -243,7 +248,7 @@ class WeightAverage:
     Parameters
     ----------
     n_epochs
-        Number of epochs; with 1 the network is left as it is.
+        Number of epochs; with 1 the network is left unchanged.
 
     Attributes
     ----------
@@ -292,10 +297,11 @@ _ROWS_AT_ONCE = 1024
 
 
 class Examples(Protocol):
-    """What a network learns from: one row per graph.
+    """The input of a network for many graphs, one row per graph.
 
     Examples that are not all in memory also have ``shuffled(random)``, which returns all rows in a random
-    order that they are best read in; those with expensive rows have ``rows_at_once``, how many to evaluate.
+    order in which they can be read fast. Examples with expensive rows have ``rows_at_once``, the number of
+    rows to evaluate at a time.
     """
 
     def __len__(self) -> int: ...
@@ -305,11 +311,19 @@ class Examples(Protocol):
 
 
 class Held(NamedTuple):
-    """Examples with their answers, kept apart from training.
+    """Examples with their targets, kept apart from training.
 
-    ``weights`` count each row (of several tasks, each entry) in the loss and the scores; None counts all
-    alike. ``scoring`` is what the epoch is chosen by, such as ``"roc_auc"``; ``positive`` is the place of the
-    positive one of two classes.
+    Attributes
+    ----------
+    examples : Examples
+    targets : array of int64 or float64, shape (n,) or (n, n_tasks)
+        As for `train`.
+    weights : array of float64 like ``targets``, or None
+        Weight of each entry in the loss and the scores; None weighs all equally.
+    scoring : str or None
+        The score by which the best epoch is chosen, such as ``"roc_auc"``.
+    positive : int
+        Code of the positive class, if there are two.
     """
 
     examples: Examples
@@ -342,28 +356,30 @@ def train(
     Parameters
     ----------
     module
-        Maps what ``examples.take`` returns to logits of shape (rows, classes). Where it has a method
-        ``recalibrate(examples)``, that is called after each epoch.
-    examples, targets
-        The training part; targets are class codes 0, 1, …, or floats, for which the loss is the squared
-        error of the network's only output. Targets of shape (n, n_tasks) are of several tasks, each with an
-        output of its own: codes 0 and 1, below 0 where they are unknown, or floats, NaN where they are. The
-        loss is then the mean over the known entries; of codes that of the logistic regression.
+        Maps what ``examples.take`` returns to logits of shape (rows, classes). If it has a method
+        ``recalibrate(examples)``, this is called after each epoch.
+    examples
+        The training part.
+    targets : array, shape (n,) or (n, n_tasks)
+        Class codes 0, 1, … with the cross-entropy as loss, or floats with the squared error of the network's
+        only output. With several tasks there is one output per task, and targets are either codes 0 and 1
+        (below 0 if unknown) with the logistic loss, or floats (NaN if unknown) with the squared error. The
+        loss is then the mean over the known entries.
     sample_weight : array of shape (n,), or (n, n_tasks), optional
         Weight of each row in the loss; only ratios matter.
     validation
-        The held-out part. The best epoch has the highest score on it by its ``scoring``, and of those the
-        lowest loss. Without one the score is the accuracy; of numbers and of several tasks, of which some may
-        hardly have a second class, the loss alone decides.
-        After ``patience`` epochs without a better one training stops. Without it the last epoch is kept.
+        The held-out part. The best epoch has the highest score on it by its ``scoring``; in a tie, the lowest
+        loss. Without a ``scoring`` the score is the accuracy. For numbers and for several tasks only the loss
+        counts, because a task may hardly have a second class. Training stops after ``patience`` epochs
+        without a better one. Without a held-out part the last epoch is kept.
     monitor
-        Rows whose accuracy is only written down, such as a test fold's for its curve. Numbers and several
-        tasks have none.
+        Examples whose accuracy is only recorded, such as a test fold for its curve. Numbers and several tasks
+        have no accuracy.
     weight_decay
         Decoupled from the gradient (AdamW).
     average_epochs
         The network that is scored and kept after an epoch has the mean of the weights of this many last
-        epochs; training itself goes on from the last ones.
+        epochs; training itself continues from the last weights.
     random_state
         Seed of batch order and dropout. torch's global generator is not changed.
     device : {"auto", "cpu", "cuda", "mps"}
@@ -391,11 +407,12 @@ def train(
     >>> predict_logits(line, Points(x)).argmax(axis=1).tolist()
     [0, 0, 1, 1]
     """
-    place = device_of(device)
+    target_device = device_of(device)
     weights = _weights_of_rows(sample_weight, targets)
-    weights = None if weights is None else weights.float().to(place)  # mps has no double precision
-    answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32)).to(place)
-    module.to(place)
+    weights = None if weights is None else weights.float().to(target_device)  # mps has no double precision
+    answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32))
+    answers = answers.to(target_device)
+    module.to(target_device)
     history = History()
     best: Weights | None = None
     average = WeightAverage(average_epochs)
@@ -438,8 +455,8 @@ def predict_logits(module: nn.Module, examples: Examples) -> Float32:
     """Return the network's logits for all rows, shape (n, n_classes); it is in evaluation mode afterwards."""
     module.eval()
     with torch.no_grad(), single_threaded():
-        place = own_device(module)
-        parts = [module(moved(examples.take(rows), place)).cpu() for rows in blocks_of(examples)]
+        device = own_device(module)
+        parts = [module(moved(examples.take(rows), device)).cpu() for rows in blocks_of(examples)]
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 
@@ -464,14 +481,14 @@ def _run_epoch(
     batch_size: int,
     order_of_rows: np.random.Generator,
 ) -> float:
+    """Train for one epoch, and return the mean loss over its batches."""
     module.train()
-    place = answers.device
     total = 0.0
     shuffled = getattr(examples, "shuffled", lambda random: random.permutation(len(examples)))
     for rows in _batches(shuffled(order_of_rows), batch_size):
         optimiser.zero_grad()
-        outputs = module(moved(examples.take(rows), place))
-        picked = torch.as_tensor(rows).to(place)
+        outputs = module(moved(examples.take(rows), answers.device))
+        picked = torch.as_tensor(rows).to(answers.device)
         loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
         try:
             loss.backward()  # type: ignore[no-untyped-call]

@@ -180,7 +180,7 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
         return task
 
     def _model_to_fit(self, task: str) -> NTwinClassifier | NTwinRegressor:
-        """Return a new model, or one that goes on from what the fit before has learnt."""
+        """Return a new model, or one that continues from the weights of the fit before."""
         before = _learnt(self.model_) if self.warm_start and hasattr(self, self._fitted_attribute) else "none"
         if before == "none":
             return self._new_model(task)

@@ -1,7 +1,10 @@
 """Label passing: exact 1-WL colours of all nodes of a batch, and the alphabet that they come from.
 
-The alphabet is the mapping from signatures to colours of each round, shared by all graphs. A round under way
-is a `RoundTable`. At the end of this file: which nodes lie on a cycle, and how kernels run on threads.
+The alphabet is the mapping from signatures to colours of each round, shared by all graphs.
+
+In this order: alphabets (`Round`, `Alphabet`), label passing (`refine`, `colour_rounds`, `colour_round`), the
+table of a single round (`RoundTable`), which nodes lie on a cycle (`on_cycle`), and how kernels run on
+threads (`balanced_ranges`, `run_ranges`).
 """
 
 from __future__ import annotations
@@ -74,12 +77,14 @@ class Round:
         return own, [divmod(item, self.stride) for item in items]
 
     def restrided(self, stride: int, n_codes: int) -> Round:
-        """Return the same signatures for a previous round with more colours."""
+        """Return the same signatures with their items coded by another stride.
+
+        It is as if the previous round had that many colours, and messages that many kinds. An own colour is
+        below the stride, so it is coded like an item of code 0 and stays the same.
+        """
         if stride == self.stride and n_codes == self.n_codes:
             return self
         codes, colours = np.divmod(self.sig_items.astype(np.int64), self.stride)
-        owns = self.sig_ptr[:-1]
-        codes[owns], colours[owns] = 0, self.sig_items[owns]
         items = (codes * stride + colours).astype(item_dtype(stride, n_codes))
         return Round(self.sig_ptr, items, stride, n_codes)
 
@@ -210,7 +215,7 @@ def colour_rounds(batch: GraphBatch) -> Iterator[Int32]:
     >>> [row.tolist() for row, _ in zip(colour_rounds(GraphBatch.from_edges([[(0, 1), (1, 2)]])), range(3))]
     [[0, 0, 0], [0, 1, 0], [0, 1, 0]]
     """
-    codes = () if batch.edge_labels is not None else None
+    codes = () if batch.edge_labels is not None else None  # an empty vocabulary to fill, or no edge labels
     alphabet = Alphabet((), codes, "label", batch.directed, ())
     colours, labels = _initial_colours(batch, alphabet, insert=True)
     messages, _ = _edge_messages(batch, alphabet, insert=True)
@@ -226,7 +231,11 @@ def colour_rounds(batch: GraphBatch) -> Iterator[Int32]:
 def _later_rounds(
     messages: Messages, colours: Int32, n_colours: int, known: tuple[Round, ...], *, insert: bool
 ) -> Iterator[tuple[Int32, RoundTable]]:
-    """Yield the colours of round 1, 2, … and the table of their signatures, which the next round reuses."""
+    """Yield the colours of round 1, 2, … and the table of their signatures, without end.
+
+    The table is only valid until the next round starts. With ``known`` rounds, each of them has a table
+    of its own; without, one table is emptied and used again.
+    """
     table = RoundTable(n_colours, messages.n_codes)
     for h in count():
         if known:
@@ -247,8 +256,8 @@ def colour_round(messages: Messages, before: Int32, table: RoundTable, after: In
     messages
         Senders and receivers.
     before, after : arrays of int32, shape (n_nodes,)
-        Colours of the previous round (in) and of this one (out). Senders that receive nothing themselves may
-        stand behind the receivers in ``before``.
+        Colours of the previous round (in) and of this one (out). ``before`` may be longer than n_nodes:
+        senders that receive nothing themselves come after the receivers.
     table
         The signatures known so far.
     insert
@@ -281,8 +290,9 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
     Parameters
     ----------
     batch
-        In a directed batch messages pass along arcs both ways, with different codes. Successors alone would
-        miss much: two arcs into one node and two arcs into two nodes would look the same.
+        In a directed batch messages pass along arcs both ways, with different codes. If nodes only received
+        messages from their successors, two arcs into one node and two arcs into two nodes would look the
+        same.
     edge_codes : array of int32, shape (n_arcs,), or None
         Code of each arc's label, if edge labels are used.
     n_edge_codes
@@ -294,10 +304,10 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
     sources, targets = batch.arcs()
     # A label that is not in a frozen alphabet, -1, has negative codes in both directions.
     forward = np.zeros(len(targets), np.int32) if edge_codes is None else 2 * edge_codes
-    heard_by = np.concatenate([sources, targets.astype(np.int64)])
-    order = np.argsort(heard_by, kind="stable")
+    receivers = np.concatenate([sources, targets.astype(np.int64)])
+    order = np.argsort(receivers, kind="stable")
     return Messages(
-        pointer(np.bincount(heard_by, minlength=batch.n_nodes)),
+        pointer(np.bincount(receivers, minlength=batch.n_nodes)),
         np.concatenate([targets, sources.astype(np.int32)])[order],
         np.concatenate([forward, forward + 1])[order],
         2 * (1 if edge_codes is None else n_edge_codes),
@@ -307,7 +317,7 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
 def _initial_colours(
     batch: GraphBatch, alphabet: Alphabet, *, insert: bool
 ) -> tuple[Int32, tuple[Label, ...]]:
-    """Return the colours of round 0 and their labels, only those that occur."""
+    """Return the colours of round 0, shape (n_nodes,), and the labels of the colours that occur."""
     if alphabet.initial == "degree":
         degrees = np.diff(batch.indptr)
         values, inverse = np.unique(degrees, return_inverse=True)
@@ -325,7 +335,7 @@ def _initial_colours(
 
 
 def _compressed(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
-    """Return codes numbered 0, 1, … in their order, only those that occur, and which they are."""
+    """Return codes numbered 0, 1, … in their order, without gaps, and the codes that occur."""
     occurs = np.zeros(n_codes, np.bool_)
     occurs[codes] = True
     used = np.flatnonzero(occurs)
@@ -337,6 +347,7 @@ def _compressed(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
 def _edge_messages(
     batch: GraphBatch, alphabet: Alphabet, *, insert: bool
 ) -> tuple[Messages, tuple[Label, ...] | None]:
+    """Return the messages of a batch and the vocabulary of edge labels; None if they are not used."""
     if alphabet.edge_labels is None or batch.edge_labels is None:
         return messages_of(batch, None, 1), None
     codes, labels = _translated(batch.edge_labels, batch.edge_vocabulary, alphabet.edge_labels, insert=insert)
@@ -386,7 +397,7 @@ class RoundTable:
         sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
         if known is not None:
             same = known.restrided(stride, n_codes)
-            # Kernels are compiled for writable arrays; those of a memory-mapped model are read-only.
+            # Kernels are compiled for writable arrays, but those of a memory-mapped model are read-only.
             sig_ptr = np.require(same.sig_ptr, requirements="W")
             sig_items = np.require(same.sig_items, requirements="W")
         self._table = Table(
@@ -446,16 +457,20 @@ class RoundTable:
         """
         round_kernels.pass_labels(first, last, messages, before, self._ready(), insert, after)
 
-    def pair(self, own: Int32, heard: Int32, out: Int32, *, insert: bool) -> None:
-        """Colour signatures with one item each; colours and items take from 26 to 32 bits."""
-        keys = round_kernels.pair_keys(own, heard, self._table.key_format)
+    def pair(self, own: Int32, received: Int32, out: Int32, *, insert: bool) -> None:
+        """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits."""
+        keys = round_kernels.pair_keys(own, received, self._table.key_format)
         if insert:
             self.make_room(len(keys), len(keys))
         none = np.empty(0, np.int64)
         round_kernels.look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
 
     def absorb(self, other: RoundTable) -> Int32:
-        """Append the colours of another table that are new; return the new number of each, last -1 for -1."""
+        """Append the new colours of another table; return the number here of each of its colours.
+
+        The result has one more entry, -1, so that the colour -1 is translated to itself when it is used as an
+        index: it counts from the end.
+        """
         known, n_colours = other._table.known, other.n_colours
         self.make_room(n_colours, int(known.sig_ptr[n_colours]) - n_colours)
         became = np.full(n_colours + 1, -1, np.int32)
@@ -504,6 +519,9 @@ def grown(array: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
 def on_cycle(indptr: Int64, indices: Int32) -> Bool:
     """Return whether each node lies on a cycle.
 
+    A depth-first search with low-links: an edge to a child is a bridge, and so on no cycle, unless the child
+    or a node below it has an edge to the parent or above. A node is on a cycle if one of its edges is.
+
     Parameters
     ----------
     indptr, indices
@@ -520,10 +538,10 @@ def on_cycle(indptr: Int64, indices: Int32) -> Bool:
     """
     n = len(indptr) - 1
     found = np.zeros(n, np.bool_)
-    place = np.full(n, -1, np.int64)  # in the order of the search
-    lowest = np.empty(n, np.int64)  # the first place that a node or what is below it has an edge to
+    place = np.full(n, -1, np.int64)  # of each node in the order of the search; -1 before it is found
+    lowest = np.empty(n, np.int64)  # low-link: the first place that a node or one below it has an edge to
     parent = np.empty(n, np.int32)
-    arc = indptr[:-1].copy()  # the next one to walk
+    arc = indptr[:-1].copy()  # the next arc of each node to follow
     n_seen = 0
     for root in range(n):
         if place[root] >= 0:
@@ -547,14 +565,14 @@ def on_cycle(indptr: Int64, indices: Int32) -> Bool:
             above = np.int64(parent[node])
             if above >= 0:
                 lowest[above] = min(lowest[above], lowest[node])
-                # An edge of the search is on a cycle if something below it leads back to above it.
+                # Not a bridge: something below the edge leads back to its upper end or above.
                 if lowest[node] <= place[above]:
                     found[node] = found[above] = True
             node = above
     return found
 
 
-# Threads: kernels release the GIL, so plain threads are enough. A signal such as Ctrl-C is only noticed
+# Threads. Kernels release the GIL, so plain threads are enough. A signal such as Ctrl-C is only noticed
 # between two calls of a kernel. So work is cut into pieces of a fraction of a second, and an interrupt or an
 # error in one thread stops the others after their current piece.
 
@@ -619,7 +637,7 @@ def balanced_ranges(pointer: Int64) -> list[tuple[int, int]]:
 
 
 def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[int, int]]) -> None:
-    """Call ``function(low, high)`` for each range, on threads where there is more than one.
+    """Call ``function(low, high)`` for each range, on threads if there are several ranges.
 
     Parameters
     ----------
@@ -635,7 +653,7 @@ def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[in
     def work() -> None:
         before, _THREAD.shares = _THREAD.shares, _THREAD.shares or n_workers > 1
         try:
-            for low, high in todo:  # each range goes to one thread, for `next` holds the GIL
+            for low, high in todo:  # `next` holds the GIL, so each range goes to one thread only
                 reached: int | None = low
                 while reached is not None and reached < high:
                     if stop.is_set():

@@ -6,13 +6,18 @@ version. It makes hashes stable, and alphabets that were built separately can be
 a key with a chance of about 2⁻¹²⁸ per pair: improbable, not impossible. **Any change here breaks every stored
 hash.**
 
-Content keys change in every round, and a path of n nodes takes n / 2 rounds until its colours are stable: n²
-steps. The keys of *stable* colours take O((nodes + arcs) log nodes) steps for any number of rounds. A class
-of nodes keeps its key until it splits, and then its largest part still keeps it. So a node changes its key
-only when its class is halved, and only the neighbours of changed nodes are updated.
+There are two kinds of keys, which cannot be compared with each other:
 
-In this order: content keys of colours (`content_keys`) and of nodes (`node_keys`), the functions that combine
-keys (`fold_keys`, `absorbed` and others), and stable classes (`stable_classes`) with their kernels.
+- Keys by round (`content_keys` of the colours of an alphabet, `node_keys` of the nodes of a batch). They
+  change in every round, and a path of n nodes takes n / 2 rounds until its colours are stable: n² steps.
+- Keys of stable classes (`stable_classes`), in O((nodes + arcs) log nodes) steps for any number of rounds. A
+  class is a set of nodes of one graph that have had the same colour so far. The idea is Hopcroft's: when a
+  class splits, its largest part keeps the key of the class. So a node changes its key only if its class
+  shrinks to half or less, at most log(n) times, and only the neighbours of changed nodes are updated.
+
+In this order: keys by round, the functions that combine keys (`fold_keys`, `absorbed` and others), and stable
+classes with their kernels. Every key is a row of two 64-bit words, called a and b (or x and y) in kernels.
+Sums of keys wrap around, which is intended.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +33,8 @@ from twinwl.graphs.labels import Label, label_token
 from twinwl.refinement.colours import Alphabet, balanced_ranges, messages_of, run_ranges
 from twinwl.refinement.round_kernels import blended
 
-# Digits of the golden ratio, e and pi: one salt for each place a key is used in.
+# One salt for each role of a key: received from a neighbour, the node's own, the whole. Any three different
+# numbers would do (these are digits of the golden ratio, e and pi), but they are part of the definition.
 HEARD = np.uint64(0x9E3779B97F4A7C15)
 OWN = np.uint64(0xB7E151628AED2A6A)
 WHOLE = np.uint64(0x243F6A8885A308D3)
@@ -37,8 +43,16 @@ WHOLE = np.uint64(0x243F6A8885A308D3)
 class KeyedMessages(NamedTuple):
     """Senders and receivers of messages, and a key for each kind of message.
 
-    ``codes`` is the kind of each message, empty if there is one kind only; ``code_keys`` has one row per
-    kind.
+    Attributes
+    ----------
+    indptr : array of int64, shape (n_nodes + 1,)
+        Node v receives the messages ``indptr[v]..indptr[v + 1]``.
+    indices : array of int32, shape (n_messages,)
+        Sender of each message.
+    codes : array of int32, shape (n_messages,)
+        Kind of each message; empty if there is one kind only.
+    code_keys : array of uint64, shape (n_kinds, 2)
+        Key of each kind.
     """
 
     indptr: Int64
@@ -55,16 +69,19 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
     >>> star = GraphBatch.from_edges([[(0, 1), (0, 2), (0, 3)]])
     >>> path_keys, star_keys = (content_keys(refine(graph, 1).alphabet)[1] for graph in (path, star))
-    >>> bool((path_keys[0] == star_keys[1]).all())  # an end of a path hears what a leaf of a star hears
+    >>> bool((path_keys[0] == star_keys[1]).all())  # an end of a path and a leaf of a star look alike
     True
     """
     keys = [label_keys(alphabet.labels, b"twl1 " + alphabet.initial.encode())]
     codes = message_keys(alphabet.edge_labels, ("out", "in") if alphabet.directed else (), b"twl1 message")
     for part in alphabet.rounds:
-        # A signature is a node that hears its items: the same arithmetic as for nodes.
+        # A signature is treated as a node that receives its items: the same arithmetic as for nodes.
         own = part.sig_ptr[:-1]
         kinds, colours = np.divmod(np.delete(part.sig_items, own), part.stride)
+        # Without the own colours only the items are left, so each signature is one entry shorter.
         indptr = part.sig_ptr - np.arange(part.n_colours + 1)
+        # The kinds are passed even if there is only one: the shortcut of `sum_messages` for a single kind
+        # assumes that senders are receivers too. Here the senders are colours of the previous round.
         messages = KeyedMessages(indptr, colours.astype(np.int32), kinds.astype(np.int32), codes)
         out = np.empty((part.n_colours, 2), np.uint64)
         _next_keys(0, part.n_colours, messages, keys[-1].take(part.sig_items[own], axis=0), keys[-1], out)
@@ -85,17 +102,17 @@ def node_keys(batch: GraphBatch) -> Iterator[UInt64]:
     """
     messages = keyed_messages(batch)
     graph_ptr = batch.graph_ptr
-    ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr)
+    ranges = balanced_ranges(messages.indptr[graph_ptr] + graph_ptr)  # one step per message and per node
     keys = label_keys(batch.node_vocabulary, b"twl1 label").take(batch.node_labels, axis=0)
     while True:
         yield keys
         following = np.empty_like(keys)
 
-        def hear(low: int, high: int) -> None:
-            # Called within this turn of the loop.
+        def advance(low: int, high: int) -> None:
+            # Only called within this iteration, so the variables of the loop are the right ones.
             _next_keys(graph_ptr[low], graph_ptr[high], messages, keys, keys, following)  # noqa: B023
 
-        run_ranges(hear, ranges)
+        run_ranges(advance, ranges)
         keys = following
 
 
@@ -118,7 +135,11 @@ def keyed_messages(batch: GraphBatch) -> KeyedMessages:
 
 
 def message_keys(edge_labels: tuple[Label, ...] | None, ends: tuple[str, ...], purpose: bytes) -> UInt64:
-    """Return a key for each kind of message: the edge label and, if ends are named, one of these."""
+    """Return a key for each kind of message, shape (n_kinds, 2).
+
+    A kind is an edge label and, if ``ends`` are named, the end of the arc that sends the message. Kinds are
+    numbered as the codes are: by label, then by end.
+    """
     labels = edge_labels or (None,)  # empty without labels, or without edges
     return label_keys([(label, end) for label in labels for end in ends] if ends else labels, purpose)
 
@@ -127,14 +148,20 @@ def message_keys(edge_labels: tuple[Label, ...] | None, ends: tuple[str, ...], p
 def _next_keys(
     first: int, last: int, messages: KeyedMessages, own: UInt64, keys: UInt64, out: UInt64
 ) -> None:
-    """Write the keys of the next round for nodes ``first..last``, whose messages come only from each other.
+    """Write the keys of the next round for nodes ``first..last``.
 
-    ``own`` holds the key that each of them has, and ``keys`` those that they hear.
+    Parameters
+    ----------
+    own : array of uint64, shape (n_nodes, 2)
+        The key that each node has in this round.
+    keys : array of uint64, shape (n_senders, 2)
+        The keys of the senders. For nodes of a batch it is ``own`` itself.
+    out : array of uint64, shape (n_nodes, 2)
     """
     sum_messages(first, last, messages, keys, HEARD, out)
     for node in range(first, last):
         a, b = blended(own[node, 0], own[node, 1], OWN)
-        n_items = np.uint64(messages.indptr[node + 1] - messages.indptr[node] + 1)  # its own colour is one
+        n_items = np.uint64(messages.indptr[node + 1] - messages.indptr[node] + 1)  # the own key counts too
         out[node, 0], out[node, 1] = blended(a + out[node, 0], b + out[node, 1], WHOLE + n_items)
 
 
@@ -142,18 +169,20 @@ def _next_keys(
 def sum_messages(
     first: int, last: int, messages: KeyedMessages, keys: UInt64, salt: np.uint64, out: UInt64
 ) -> None:
-    """Write the sum of the keys of the messages that nodes ``first..last`` receive from each other.
+    """Write the sum of the keys of the messages that nodes ``first..last`` receive.
 
-    A sum does not depend on the order, so nothing needs sorting.
+    A sum does not depend on the order of its terms, so the multiset of messages needs no sorting. If there is
+    one kind of message only, the senders must be among the nodes ``first..last`` too.
 
     Parameters
     ----------
     keys, out : arrays of uint64, shape (n_nodes, 2)
+        The keys of the senders, and the sums.
     salt
         Keys for different purposes use different salts.
     """
     indptr, indices, codes, code_keys = messages
-    # If there is one kind of message only, a node sends the same to all neighbours: computed once.
+    # With one kind of message a node sends the same key to all neighbours, so it is computed once per node.
     sent = np.empty((0 if len(codes) else last - first, 2), np.uint64)
     for place in range(len(sent)):
         x, y = keys[first + place, 0] ^ code_keys[0, 0], keys[first + place, 1] + code_keys[0, 1]
@@ -180,8 +209,10 @@ def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> No
     Parameters
     ----------
     group_ptr : array of int64, shape (n_groups + 1,)
+        Range of the rows of each group.
     keys, extras : arrays of uint64, shape (n, 2)
-        Both must be mixed already, as all keys are; here they are only combined.
+        Both must be well mixed already, as all keys are: a pair is combined by an exclusive or and a sum, and
+        plain numbers could cancel out.
     out : array of uint64, shape (n_groups, 2)
     """
     for group in range(len(group_ptr) - 1):
@@ -194,8 +225,9 @@ def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> No
         out[group, 0], out[group, 1] = blended(a, b, WHOLE + np.uint64(stop - start))
 
 
-# Digits of the square roots of 2 and 3: one salt for what comes in, one for the whole.
-_COMING = np.uint64(0x6A09E667F3BCC908)
+# Two more salts: one for the value that is absorbed, one for the result (digits of the square roots of 2 and
+# 3).
+_VALUE = np.uint64(0x6A09E667F3BCC908)
 ABSORBED = np.uint64(0xBB67AE8584CAA73B)
 
 
@@ -203,23 +235,32 @@ ABSORBED = np.uint64(0xBB67AE8584CAA73B)
 def absorbed(
     a: np.uint64, b: np.uint64, value_a: np.uint64, value_b: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
-    """Return the key of a key followed by a value; order matters."""
-    x, y = blended(value_a, value_b, _COMING)
+    """Return the key of the sequence (key, value), both of two words; their order matters.
+
+    The value may be any two numbers, because it is mixed here before it is combined with the key.
+    """
+    x, y = blended(value_a, value_b, _VALUE)
     return blended(a ^ x, b + y, ABSORBED)
 
 
 def absorbed_codes(code_keys: UInt64) -> UInt64:
-    """Return code keys for which `sum_messages` with the salt ``ABSORBED`` absorbs each code into a key."""
-    return np.column_stack(blended(*_words(code_keys), _COMING))
+    """Return code keys with which `sum_messages` and the salt ``ABSORBED`` absorb each code into a key.
+
+    This is the half of `absorbed` that only depends on the code: computed once per code, not per message.
+    """
+    return np.column_stack(blended(*_words(code_keys), _VALUE))
 
 
 def absorbed_rows(keys: UInt64, values: UInt64) -> UInt64:
-    """Return the key of each key followed by a value, all of shape (n, 2)."""
+    """Return the key of each sequence (key, value), row by row; all arrays have the shape (n, 2)."""
     return np.column_stack(absorbed(*_words(keys), *_words(values)))
 
 
 def _words(keys: UInt64) -> UInt64:
-    """Return the first and the second words of keys: functions of words take arrays of them too."""
+    """Return the first and the second words of keys, shape (2, n).
+
+    `blended` and `absorbed` work on whole arrays of words just as on single ones.
+    """
     return np.ascontiguousarray(keys.T)
 
 
@@ -231,7 +272,7 @@ def row_keys(rows: Int64 | UInt64) -> UInt64:
     (True, False)
     """
     if rows.shape[1] == 1 and len(rows) and 0 <= rows.min() <= rows.max() < len(rows):
-        # Few different numbers, such as rooted sizes: work each out once.
+        # Few different numbers, such as rooted sizes: compute the key of each number once.
         return _key_per_row(np.arange(rows.max() + 1)[:, None])[rows[:, 0]]
     return _key_per_row(rows)
 
@@ -252,14 +293,28 @@ def hexadecimal(key: UInt64) -> str:
     return f"{int(key[0]):016x}{int(key[1]):016x}"
 
 
-# Columns of `words`, two words each: the key of a node's class, the sum of the keys it receives, its
-# signature.
+# Stable classes. Two tables hold their whole state, one row per node of the batch each.
+#
+# Columns of `words`, two words each: the key of a node's class, the sum of the keys it receives, and its
+# signature, which is made of both.
 KEY, _SUM, SIGNATURE, _N_WORDS = 0, 2, 4, 6
-# Columns of `marks`. A class is a range of positions, identified by its begin; a group, the nodes of a class
-# with one signature, is identified by the first that was found.
-# By node: its position, class and group, and the last round that queued it. By position: which node is there.
-# By class: its length, and how many of its nodes are queued. By group: how many nodes it has, and where the
-# next one goes. Lists: the queues of this round and the next, classes with queued nodes, nodes on the move.
+# Columns of `marks`. The nodes of a graph stand at positions, those of a class side by side. So a class is a
+# range of positions, and the first of these is its name. In each round the nodes of a class that have the
+# same signature form a *group*, named by the first of its nodes that was found, its *leader*. What a row
+# stands for depends on the column:
+#
+# - Row = node. _POSITION: where the node stands. CLASS: its class. _GROUP: the leader of its group.
+#   _QUEUED_IN: the last round in which it was put into a queue.
+# - Row = position. NODE: the node that stands there.
+# - Row = class. LENGTH: its number of nodes. _N_QUEUED: how many of them are in the queue of this round;
+#   these stand at the end of the class.
+# - Row = leader. _COUNT: number of nodes of its group. _NEXT: the group's slot in the hash table; later the
+#   position where the next node of the group goes.
+# - Lists, which begin in the row of the graph's first node. _QUEUE and _OTHER_QUEUE: the nodes to look at in
+#   even and in odd rounds. _TOUCHED: the classes that have queued nodes.
+# - Row = position. _MOVED: a copy of NODE while a class is rearranged.
+#
+# In the end `sign_all` writes the length of each node's class to _COUNT, with row = node.
 _POSITION, CLASS, _GROUP, _QUEUED_IN = 0, 1, 2, 3
 NODE = 4
 LENGTH, _N_QUEUED = 5, 6
@@ -267,15 +322,29 @@ _COUNT, _NEXT = 7, 8
 _QUEUE, _OTHER_QUEUE, _TOUCHED, _MOVED, _N_MARKS = 9, 10, 11, 12, 13
 
 
-_LOG_NODES = 4  # a node is looked at up to log(n) times before a graph is stable
-# Digits of the square root of 5: the salt of individualised nodes.
+# A node is looked at up to log(n) times before its graph is stable: only an estimate, to share out the work.
+_VISITS_PER_NODE = 16
+# The salt of individualised nodes (digits of the square root of 5).
 _MARK = np.uint64(0x3C6EF372FE94F82B)
 
 
 class Classes(NamedTuple):
-    """The classes of all nodes, who sends messages to whom, and the room to work of a thread.
+    """The classes of all nodes, and the scratch arrays of one thread.
 
-    The room is the slots of a hash table, notes of whoever looks at the classes, and the number of the round.
+    Attributes
+    ----------
+    messages : KeyedMessages
+    directed : bool
+    words : array of uint64, shape (n_nodes, 6)
+        See the columns above. Threads share the array, but each works on the rows of its own graphs.
+    marks : array of int32, shape (n_nodes, 13)
+        As ``words``.
+    slots : array of int32, shape (a power of two,)
+        Scratch: a hash table of leaders, each plus one; 0 is empty. All zero between two rounds.
+    notes : array of int32, shape (most_nodes, n_notes)
+        Scratch for a caller that asks about the classes (`twinwl.isomorphism.canonical`).
+    round : array of int64, shape (1,)
+        Number of the current round of the graph that the thread works on.
     """
 
     messages: KeyedMessages
@@ -292,8 +361,8 @@ def stable_signatures(batch: GraphBatch) -> tuple[UInt64, Int32]:
 
     At first the nodes of a graph that have the same label are a class, and the label's key is its key. The
     signature of a node is its class's key with the multiset of the keys it receives. In each round every
-    class whose nodes have different signatures splits: the one that most of its nodes have (of several the
-    smallest) keeps the key of the class, and each of the others becomes the key of a new class. The last
+    class whose nodes have different signatures splits by signature. The largest part (in a tie, the one with
+    the smallest signature) keeps the key of the class; each other part gets its signature as key. The last
     round is the first without a split.
 
     >>> from twinwl import GraphBatch
@@ -306,7 +375,7 @@ def stable_signatures(batch: GraphBatch) -> tuple[UInt64, Int32]:
 
 
 def stable_classes(batch: GraphBatch) -> Classes:
-    """Return the stable classes of all graphs, without room to work."""
+    """Return the stable classes of all graphs, without scratch arrays."""
     graph_ptr, messages = batch.graph_ptr, keyed_messages(batch)
     words = np.zeros((batch.n_nodes, _N_WORDS), np.uint64)
     labels = label_keys(batch.node_vocabulary, b"twl1 label")
@@ -319,13 +388,13 @@ def stable_classes(batch: GraphBatch) -> Classes:
         room = with_room(classes, int(batch.nodes_per_graph[first:last].max(initial=0)))
         _refine_graphs(first, last, graph_ptr, room)
 
-    run_ranges(refine_some, balanced_ranges(messages.indptr[graph_ptr] + graph_ptr << _LOG_NODES))
+    run_ranges(refine_some, balanced_ranges((messages.indptr[graph_ptr] + graph_ptr) * _VISITS_PER_NODE))
     return classes
 
 
 def with_room(classes: Classes, most_nodes: int, n_notes: int = 0) -> Classes:
-    """Return the classes with room for one thread to split those of graphs of up to ``most_nodes``."""
-    slots = np.zeros(1 << max(4, (2 * most_nodes).bit_length()), np.int32)
+    """Return the classes with scratch arrays for one thread, for graphs of up to ``most_nodes`` nodes."""
+    slots = np.zeros(1 << max(4, (2 * most_nodes).bit_length()), np.int32)  # at most half full
     notes = np.empty((most_nodes, n_notes), np.int32)
     return classes._replace(slots=slots, notes=notes, round=np.zeros(1, np.int64))
 
@@ -337,6 +406,8 @@ def _refine_graphs(first: int, last: int, graph_ptr: Int64, classes: Classes) ->
     for graph in range(first, last):
         low, high = graph_ptr[graph], graph_ptr[graph + 1]
         for node in range(low, high):
+            # One class holds all nodes, and all are queued. Round 0 splits it by label, because the
+            # signatures are the keys of the labels.
             marks[node, _POSITION] = marks[node, NODE] = marks[node, _QUEUE] = node
             marks[node, CLASS] = low
             marks[node, _QUEUED_IN] = -1
@@ -353,12 +424,14 @@ def _refine_graphs(first: int, last: int, graph_ptr: Int64, classes: Classes) ->
 def run_rounds(low: int, n_queued: int, classes: Classes) -> None:
     """Split the classes of the graph that starts at node ``low`` until none splits.
 
-    ``classes.round`` holds the round in which the first ``n_queued`` nodes of the queue are looked at.
+    The queue of round ``classes.round`` holds ``n_queued`` nodes. In each round the queued nodes are signed
+    and grouped by signature, then their classes split by group, and nodes with a new key queue themselves
+    and their neighbours for the next round. Nothing is queued if no class has split.
     """
     marks, n_round = classes.marks, classes.round[0]
     while n_queued > 0:
         n_classes = _group(n_round, low, n_queued, classes)
-        # A plain 0 has another type, for which kernels would be compiled too.
+        # Not a plain 0: it has another type, so the kernels would be compiled a second time.
         n_queued = np.int64(0)  # type: ignore[assignment]
         for place in range(low, low + n_classes):
             begin = marks[place, _TOUCHED]
@@ -367,14 +440,17 @@ def run_rounds(low: int, n_queued: int, classes: Classes) -> None:
             for position in range(start, end):
                 changed = np.int64(marks[position, NODE])
                 if position < middle or marks[changed, _GROUP] != keeps:
-                    n_queued = _tell(n_round, low, n_queued, changed, classes)
+                    n_queued = _change_key(n_round, low, n_queued, changed, classes)
         n_round += 1
     classes.round[0] = n_round
 
 
 @kernel
 def sign_all(low: int, high: int, classes: Classes) -> None:
-    """Write the last signature and the size of the class of each node of a graph."""
+    """Write the last signature and the size of the class (to _COUNT) of each node of a graph.
+
+    Every node is signed again, because `_group` skips nodes that are alone in their class.
+    """
     marks = classes.marks
     for node in range(low, high):
         _sign(node, classes)
@@ -383,9 +459,10 @@ def sign_all(low: int, high: int, classes: Classes) -> None:
 
 @kernel
 def individualise(node: int, level: int, low: int, classes: Classes) -> None:
-    """Give a node a class of its own where classes are stable, and split what follows.
+    """Give a node of a stable partition a class of its own, and refine until the classes are stable again.
 
-    Its key depends on ``level``, so that nodes that are individualised one after the other stay apart.
+    Its new key depends on ``level``, the number of nodes that were individualised before it, so that the
+    order of these nodes shows in the keys.
     """
     words, marks = classes.words, classes.marks
     begin = marks[node, CLASS]
@@ -397,12 +474,13 @@ def individualise(node: int, level: int, low: int, classes: Classes) -> None:
     words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
         words[node, KEY], words[node, KEY + 1], _MARK + np.uint64(level)
     )
-    run_rounds(low, _tell(classes.round[0] - 1, low, np.int64(0), node, classes), classes)
+    # As if the key had changed in the round before: the neighbours are then queued for the current round.
+    run_rounds(low, _change_key(classes.round[0] - 1, low, np.int64(0), node, classes), classes)
 
 
 @kernel
 def _move(node: int, there: int, marks: Int32) -> None:
-    """Let a node and the one at another position change places."""
+    """Swap a node with the one at position ``there``."""
     here, other = marks[node, _POSITION], marks[there, NODE]
     marks[here, NODE], marks[there, NODE] = other, node
     marks[other, _POSITION], marks[node, _POSITION] = here, there
@@ -410,7 +488,12 @@ def _move(node: int, there: int, marks: Int32) -> None:
 
 @kernel
 def _group(n_round: int, low: int, n_queued: int, classes: Classes) -> int:
-    """Move queued nodes to the end of their classes, and find the first with the same signature for each."""
+    """Sign all queued nodes, move them to the end of their classes, and group them by signature.
+
+    One hash table serves all classes: a signature contains the key of its class, so nodes of different
+    classes never share one. `_split` empties the slots that are filled here. Returns the number of classes
+    with queued nodes, which are listed in _TOUCHED.
+    """
     words, marks, slots = classes.words, classes.marks, classes.slots
     n_classes = 0
     queue = _QUEUE + (n_round & 1)
@@ -419,7 +502,7 @@ def _group(n_round: int, low: int, n_queued: int, classes: Classes) -> int:
         node = np.int64(marks[place, queue])
         begin = marks[node, CLASS]
         if n_round > 0:
-            if marks[begin, LENGTH] == 1:  # nothing to split
+            if marks[begin, LENGTH] == 1:  # it cannot split
                 continue
             _sign(node, classes)
         if marks[begin, _N_QUEUED] == 0:
@@ -446,34 +529,38 @@ def _group(n_round: int, low: int, n_queued: int, classes: Classes) -> int:
 
 @kernel
 def _split(n_round: int, begin: int, classes: Classes) -> tuple[int, int, int]:
-    """Make a class of each group of a class.
+    """Make each group of a class a class of its own.
 
-    Nodes that are not queued have received nothing new, so they have one signature and are a group too.
+    Nodes that are not queued have received nothing new since they were last signed. So they all have the same
+    signature and form one more group, at the front of the class. The largest group keeps the key of the
+    class; in a tie, the one with the smallest signature.
 
     Returns
     -------
     start, middle, keeps
-        The nodes from position ``start`` on have new keys, except for the group ``keeps``, which only those
-        from ``middle`` on can belong to.
+        The nodes from position ``start`` on get a new key, except for those of the group ``keeps`` (-1 if the
+        front group keeps the key, or if there is none to keep). ``middle`` is where the front group ends:
+        only nodes from there on have a valid entry in _GROUP.
     """
     words, marks, slots = classes.words, classes.marks, classes.slots
     end = begin + marks[begin, LENGTH]
     middle = end - marks[begin, _N_QUEUED]
     marks[begin, _N_QUEUED] = 0
-    start, keeps, most, largest = middle, -1, middle - begin, marks[begin, NODE]
+    start, keeps, most, largest = middle, -1, middle - begin, marks[begin, NODE]  # the front group
     for position in range(middle, end):
         node = marks[position, NODE]
-        if marks[node, _GROUP] == node:
-            slots[marks[node, _NEXT]] = 0
+        if marks[node, _GROUP] == node:  # a leader
+            slots[marks[node, _NEXT]] = 0  # empty for the next round
             n = marks[node, _COUNT]
             a, b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
             x, y = words[largest, SIGNATURE], words[largest, SIGNATURE + 1]
             if n > most or (n == most and (a, b) < (x, y)):
                 start, keeps, most, largest = begin, node, n, node
-    if n_round == 0:  # the first classes are those of labels, each with its own key
+    if n_round == 0:  # no neighbour knows any key yet, so every node has to send its own
         start, keeps = begin, -1
-    if most == end - begin:
+    if most == end - begin:  # a single group: no split
         return (begin if n_round == 0 else end), middle, -1
+    # Sort the nodes behind the front group by group, as in a counting sort: first where each group begins.
     marks[begin, LENGTH] = middle - begin
     cursor = middle
     for position in range(middle, end):
@@ -493,13 +580,16 @@ def _split(n_round: int, begin: int, classes: Classes) -> tuple[int, int, int]:
     for position in range(middle, end):
         node = marks[position, NODE]
         group = marks[node, _GROUP]
-        marks[node, CLASS] = marks[group, _NEXT] - marks[group, _COUNT]
+        marks[node, CLASS] = marks[group, _NEXT] - marks[group, _COUNT]  # the end of the group less its size
     return start, middle, keeps
 
 
 @kernel
-def _tell(n_round: int, low: int, n_queued: int, node: int, classes: Classes) -> int:
-    """Make a node's signature its key, and queue it and its neighbours; return the queue's length."""
+def _change_key(n_round: int, low: int, n_queued: int, node: int, classes: Classes) -> int:
+    """Make a node's signature its key, update the sums of its neighbours, and queue it and these.
+
+    Returns the new length of the next round's queue.
+    """
     words, marks = classes.words, classes.marks
     indptr, indices, codes, code_keys = classes.messages
     old_a, old_b = words[node, KEY], words[node, KEY + 1]
@@ -510,10 +600,11 @@ def _tell(n_round: int, low: int, n_queued: int, node: int, classes: Classes) ->
     x = y = np.uint64(0)
     for message in range(first, last):
         if message == first or len(codes):
-            # Messages pass from the tail of an arc to its head, and from its head to its tail.
+            # The code is that of the message which the node receives. The last bit of a directed code tells
+            # which end of the arc sends; the message the other way comes from the other end.
             code = (codes[message] ^ classes.directed) if len(codes) else 0
             x, y = blended(new_a ^ code_keys[code, 0], new_b + code_keys[code, 1], HEARD)
-            if n_round > 0:
+            if n_round > 0:  # in round 0 the neighbours have not received a key before
                 old_x, old_y = blended(old_a ^ code_keys[code, 0], old_b + code_keys[code, 1], HEARD)
                 x -= old_x
                 y -= old_y
@@ -539,7 +630,7 @@ def _sign(node: int, classes: Classes) -> None:
     """Write a node's signature: its key, the sum of the keys it receives, and their number."""
     words, indptr = classes.words, classes.messages.indptr
     a, b = blended(words[node, KEY], words[node, KEY + 1], OWN)
-    n_heard = np.uint64(indptr[node + 1] - indptr[node] + 1)
+    n_items = np.uint64(indptr[node + 1] - indptr[node] + 1)  # the own key counts too, as in `_next_keys`
     words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
-        a + words[node, _SUM], b + words[node, _SUM + 1], WHOLE + n_heard
+        a + words[node, _SUM], b + words[node, _SUM + 1], WHOLE + n_items
     )

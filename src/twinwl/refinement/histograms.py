@@ -1,4 +1,8 @@
-"""From colours of nodes to one sparse row per graph: the counting half of equations (2) and (3)."""
+"""From colours of nodes to one sparse row per graph: the counting half of equations (2) and (3).
+
+`colour_histograms` is the only public function. Its kernels write the entries of one graph after another:
+`_sum_ranked` those of a small graph, `_sum_sorted` those of a larger one.
+"""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -12,20 +16,31 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.refinement.colours import balanced_ranges, run_ranges
 from twinwl.refinement.identities import LARGE, rooted_sizes, sizes_of_graphs
 
-# Rooted sizes exist for about this many nodes at a time, so that they are still in the cache when summed.
+# Rooted sizes are computed for about this many nodes at a time, so that they are still in the cache when they
+# are added up.
 _NODES_PER_BLOCK = 1 << 14
-# Ranking all against all beats sorting up to about this many nodes.
+# Up to about this many nodes, comparing all colours with all others is faster than sorting them.
 _RANK_UP_TO = 256
-_LANES = 32  # a multiple of these nodes leaves the vectorised loop no remainder
+_LANES = 32  # loops over a multiple of this many nodes are vectorised without a remainder
 _DIGIT_BITS = 8
 _WEIGHT_BITS = 32
 _WEIGHT_MASK = (1 << _WEIGHT_BITS) - 1
 _LAST_COLOUR = np.iinfo(np.int32).max
-_ROWS_AT_MOST = np.iinfo(np.int32).max
+_LAST_INT32 = np.iinfo(np.int32).max
 
 
 class _Nodes(NamedTuple):
-    """Colours by round and node, and weights of nodes; columns of ``sizes`` begin with node ``low``."""
+    """Colours and weights of nodes.
+
+    Attributes
+    ----------
+    colours : array of int32, shape (n_rounds, n_nodes)
+        -1 for nodes to ignore.
+    low : int
+        First node of the block of graphs that is being written.
+    sizes : array of int32, shape (n_rounds, n_nodes of the block)
+        Weights of the nodes from ``low`` on.
+    """
 
     colours: Int32
     low: int
@@ -33,7 +48,17 @@ class _Nodes(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Where rows of the matrix are written; round h owns the columns from ``offsets[h]`` on."""
+    """Where the rows of the matrix are written.
+
+    Attributes
+    ----------
+    offsets : array of int64, shape (n_rounds + 1,)
+        The columns of round h are ``offsets[h]..offsets[h + 1]``.
+    data, columns : arrays, shape (at least n_rounds * n_nodes of the block,)
+        Values and columns of the entries of the block.
+    lengths : array of int64, shape (n_graphs + 1,)
+        Number of entries of each graph of the batch, one place later; the sums become the row pointer.
+    """
 
     offsets: Int64
     data: Float64
@@ -68,9 +93,9 @@ def colour_histograms(
     """
     n_rounds, graph_ptr = len(colours), batch.graph_ptr
     offsets = pointer(n_colours)
-    index_dtype: type[np.signedinteger] = np.int32 if offsets[-1] <= _ROWS_AT_MOST else np.int64
-    # The number of entries is known only afterwards: reserve the most there can be (pages never touched
-    # cost nothing), write each block of graphs to its place there, and close the gaps at the end.
+    index_dtype: type[np.signedinteger] = np.int32 if offsets[-1] <= _LAST_INT32 else np.int64
+    # The number of entries is known only afterwards. So reserve the most there can be (pages that are never
+    # touched cost nothing), write each block of graphs to its place, and close the gaps at the end.
     data = np.empty(n_rounds * batch.n_nodes, np.float64)
     indices = np.empty(n_rounds * batch.n_nodes, index_dtype)
     indptr = np.zeros(len(batch) + 1, np.int64)
@@ -92,6 +117,7 @@ def colour_histograms(
 
     run_ranges(write, balanced_ranges(graph_ptr[bounds] * n_rounds))
     np.cumsum(indptr, out=indptr)
+    # Entries only move towards the front, and from the first block to the last, so none is overwritten.
     for start, stop in pairwise(bounds.tolist()):
         begin, length = n_rounds * int(graph_ptr[start]), int(indptr[stop] - indptr[start])
         data[indptr[start] : indptr[stop]] = data[begin : begin + length]
@@ -105,46 +131,49 @@ def colour_histograms(
 def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _Rows) -> None:
     """Write the rows of graphs ``first..last``, one behind the other, and their lengths."""
     end = 0
-    room = np.empty((3, _RANK_UP_TO), np.int32)
+    scratch = np.empty((3, _RANK_UP_TO), np.int32)
     for graph in range(first, last):
         begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
         row_begin = end
         if stop - begin <= _RANK_UP_TO:
-            end = _sum_ranked(begin, stop, nodes, room, end, rows)
+            end = _sum_ranked(begin, stop, nodes, scratch, end, rows)
         else:
             end = _sum_sorted(begin, stop, nodes, end, rows)
         rows.lengths[graph + 1] = end - row_begin
 
 
 @kernel
-def _sum_ranked(begin: int, stop: int, nodes: _Nodes, room: Int32, end: int, rows: _Rows) -> int:
-    """Write the row of the graph of nodes ``begin..stop``: a node's place is the number of smaller colours.
+def _sum_ranked(begin: int, stop: int, nodes: _Nodes, scratch: Int32, end: int, rows: _Rows) -> int:
+    """Write the row of the graph of nodes ``begin..stop``, from entry ``end`` on; return the new end.
 
-    Nodes of one colour get the same place, and places are in order. Counting takes n² steps, but without
-    branches and vectorised: for small graphs that is faster than hashing or sorting.
+    A colour is added up at its *rank*, the number of nodes with a smaller colour. Nodes of one colour have
+    the same rank, and ranks are in the order of colours. Counting takes n² steps, but vectorised and without
+    branches: for small graphs that is faster than hashing or sorting.
+
+    ``scratch`` has the shape (3, 256): the colours of all nodes, and sum and colour of each rank.
     """
     colours, low, sizes = nodes
     offsets, data, columns, _ = rows
-    ranked, sums, colour_at = room[0], room[1], room[2]
+    colour_of_node, sums, colour_at = scratch[0], scratch[1], scratch[2]
     n = stop - begin
     n_padded = (n + _LANES - 1) // _LANES * _LANES
     for place in range(n, n_padded):
-        ranked[place] = _LAST_COLOUR
+        colour_of_node[place] = _LAST_COLOUR  # not below any colour, so never counted
     for h in range(len(colours)):
         for place in range(n):
-            ranked[place] = colours[h, begin + place]
+            colour_of_node[place] = colours[h, begin + place]
             sums[place] = colour_at[place] = 0
         for place in range(n):
-            colour = ranked[place]
+            colour = colour_of_node[place]
             rank = np.int32(0)
             for other in range(n_padded):
                 # Without the outer cast the sum is 64 bits wide, and half as many fit into a vector
                 # instruction.
-                rank = np.int32(rank + np.int32(ranked[other] < colour))
+                rank = np.int32(rank + np.int32(colour_of_node[other] < colour))
             sums[rank] += sizes[h, begin - low + place] if colour >= 0 else 0
             colour_at[rank] = colour
         for place in range(n):
-            # Places without a node are overwritten by the next entry.
+            # A rank without a node has the sum 0: it is overwritten by the next entry, without a branch.
             data[end] = sums[place]
             columns[end] = colour_at[place] + offsets[h]
             end += int(sums[place] > 0)
@@ -153,18 +182,22 @@ def _sum_ranked(begin: int, stop: int, nodes: _Nodes, room: Int32, end: int, row
 
 @kernel
 def _sum_sorted(begin: int, stop: int, nodes: _Nodes, end: int, rows: _Rows) -> int:
-    """Write the row of the graph of nodes ``begin..stop`` by a radix sort of the nodes by colour."""
+    """Write the row of the graph of nodes ``begin..stop`` by a radix sort of the nodes by colour.
+
+    Entries are written from place ``end`` on; returns the new end.
+    """
     colours, low, sizes = nodes
     offsets, data, columns, _ = rows
-    # An item is a colour and, in its lower half, a weight.
+    # An item of 64 bits is a colour and, in its lower half, the weight of the node.
     items, sorted_items = np.empty((2, stop - begin), np.int64)
     last_digit = (1 << _DIGIT_BITS) - 1
     for h in range(len(colours)):
         n = 0
         for node in range(begin, stop):
             items[n] = (np.int64(colours[h, node]) << _WEIGHT_BITS) | sizes[h, node - low]
-            n += int(colours[h, node] >= 0)
+            n += int(colours[h, node] >= 0)  # an item of colour -1 is overwritten by the next
         shift = _WEIGHT_BITS
+        # One pass per digit that the largest colour of the round has.
         while (offsets[h + 1] - offsets[h] - 1) >> (shift - _WEIGHT_BITS) > 0:
             place_of_digit = np.zeros(last_digit + 2, np.int64)
             for item in items[:n]:

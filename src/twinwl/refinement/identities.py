@@ -1,11 +1,16 @@
 """Identity sets ``t_h(v)``, the nodes that v reaches within h steps: their sizes and induced subgraphs.
 
-In a graph of up to 64 nodes identity sets pass along arcs, one machine word per set: O(arcs) per round. A
-tree takes one pass up and one pass down. Any other graph is handled by bitsets, for 512 targets at a time,
-or if it is large by breadth-first searches from every node, whichever is cheaper. Memory stays linear in the
-number of nodes.
+`rooted_sizes` computes the sizes in one of four ways:
 
-`rooted_sizes` chooses among these ways; `rooted_subgraphs` cuts out the subgraphs that identity sets induce.
+- In a graph of up to 64 nodes an identity set is one machine word, and words pass along arcs: O(arcs) steps
+  per round.
+- A forest takes one pass up and one pass down.
+- In other graphs identity sets are bitsets that pass along arcs, for 512 targets (nodes that may be reached)
+  at a time.
+- In a large graph a breadth-first search from every node may be cheaper than bitsets.
+
+Memory stays linear in the number of nodes. `rooted_subgraphs`, at the end of this file, cuts out the
+subgraphs that identity sets induce.
 """
 
 from __future__ import annotations
@@ -30,7 +35,8 @@ _WORDS = 8  # of a row of bits: one cache line
 _TARGETS_PER_BLOCK = _WORDS * _WORD_BITS
 _USUAL_DEGREE = 4  # atoms rarely have more than four neighbours
 _SAMPLED_ROOTS = 64
-# What passing one row of bits costs, in steps of a search; rows of large graphs exceed the near cache.
+# The cost of passing one row of bits along an arc, in steps (arcs) of a search. It is more than one because
+# the rows of a large graph do not fit into the fast caches.
 _ROW_IN_STEPS = 4
 # Grouping nodes by their neighbours takes about this many steps per arc.
 _STEPS_TO_GROUP = 32
@@ -56,6 +62,7 @@ def rooted_sizes(batch: GraphBatch, n_iter: int) -> Int32:
     """
     n_iter = checked("n_iter", n_iter, integer(0))
     out = np.empty((n_iter + 1, batch.n_nodes), np.int32)
+    # Work before each graph: one step per arc and per node, in each round.
     work = (batch.indptr[batch.graph_ptr] + batch.graph_ptr) * max(1, n_iter)
 
     def fill(first: int, last: int) -> None:
@@ -69,7 +76,10 @@ def rooted_sizes(batch: GraphBatch, n_iter: int) -> Int32:
 
 
 def sizes_of_graphs(batch: GraphBatch, first: int, last: int, low: int, out: Int32) -> None:
-    """Fill ``out`` for graphs ``first..last`` except large ones; its columns begin with node ``low``."""
+    """Fill ``out`` for graphs ``first..last`` except large ones.
+
+    ``out`` has one row per round; its first column is that of node ``low``.
+    """
     n_nodes = batch.nodes_per_graph[first:last]
     arrays = batch.graph_ptr, batch.indptr, batch.indices
     # Kernels are compiled when they are first called, so each kind of graph has its own.
@@ -87,12 +97,14 @@ def _sizes_of_large_graph(graph: GraphBatch, out: Int32) -> None:
         return
     n_blocks = -(-n // _TARGETS_PER_BLOCK)
     most_steps = _ROW_IN_STEPS * (len(indices) + n) * n_blocks * max(1, n_iter - 1)
-    twins = roots = np.arange(n)
+    # The node whose sizes each node shares, at first itself; and the nodes to search from.
+    alike = roots = np.arange(n)
     expected = _expected_steps(roots, indptr, indices, most_steps, out)
     if expected > _STEPS_TO_GROUP * len(indices):
-        # Searches from the many neighbours of a hub all walk through the hub; those that are alike need one.
-        twins = representatives(graph)
-        roots = np.flatnonzero(twins == roots)
+        # Searches from the many neighbours of a hub all go through the hub. Nodes with the same neighbours
+        # have the same sizes, so one search is enough for all of them.
+        alike = representatives(graph)
+        roots = np.flatnonzero(alike == roots)
         expected = _expected_steps(roots, indptr, indices, most_steps, out)
     if expected > most_steps:
         _pass_all_targets(graph, n_blocks, out)
@@ -103,7 +115,7 @@ def _sizes_of_large_graph(graph: GraphBatch, out: Int32) -> None:
 
     work = np.arange(len(roots) + 1) * (expected // len(roots) + 1)
     run_ranges(search_some, balanced_ranges(work))
-    out[:] = out[:, twins]
+    out[:] = out[:, alike]
 
 
 def _expected_steps(roots: Int64, indptr: Int64, indices: Int32, most_steps: int, sizes: Int32) -> int:
@@ -112,14 +124,18 @@ def _expected_steps(roots: Int64, indptr: Int64, indices: Int32, most_steps: int
     Searching stops once it is clear that the estimate exceeds ``most_steps``.
     """
     step = max(1, len(roots) // _SAMPLED_ROOTS)
-    sample = roots[step // 2 :: step]  # not the first one, which is often a hub
+    sample = roots[step // 2 :: step]  # without the first node, which is often a hub
     most_steps = most_steps // len(roots) * len(sample)
     _, steps = search(sample, 0, len(sample), indptr, indices, most_steps, sizes)
     return int(steps * (len(roots) / len(sample)))
 
 
 def _pass_all_targets(graph: GraphBatch, n_blocks: int, out: Int32) -> None:
-    """Write the rooted sizes of a large graph by bitsets; threads add up the gains of their targets."""
+    """Write the rooted sizes of a large graph by bitsets.
+
+    Threads share out the targets. The *gain* of a node in round h is the number of targets that it reaches in
+    round h and not before. So the gains of all targets add up, and their sums over rounds are the sizes.
+    """
     out[:] = 0
     adding = Lock()
 
@@ -138,7 +154,11 @@ def _pass_all_targets(graph: GraphBatch, n_blocks: int, out: Int32) -> None:
 def _sizes_of_small_graphs(
     first: int, last: int, graph_ptr: Int64, indptr: Int64, indices: Int32, low: int, out: Int32
 ) -> None:
-    """Fill the columns of graphs whose identity sets fit into a word."""
+    """Fill the columns of graphs whose identity sets fit into a word.
+
+    Words are indexed by node, numbered from 0 within the graph: ``here`` has the sets of the round before and
+    ``there`` those of this round. ``near`` has four neighbours of each node, padded with the node itself.
+    """
     here, there = np.empty(_WORD_BITS, np.uint64), np.empty(_WORD_BITS, np.uint64)
     near = np.empty(_WORD_BITS * _USUAL_DEGREE, np.uint64)
     for graph in range(first, last):
@@ -159,7 +179,7 @@ def _sizes_of_small_graphs(
             for node in range(n):
                 word = here[node]
                 if most <= _USUAL_DEGREE:
-                    # Four neighbours, padded with the node itself, instead of a loop: 1.7 × faster on NCI1.
+                    # Always four neighbours, without a loop: 1.7 × faster on NCI1.
                     few = node * _USUAL_DEGREE
                     word |= here[near[few]] | here[near[few + 1]] | here[near[few + 2]] | here[near[few + 3]]
                 else:
@@ -208,9 +228,10 @@ def _sizes_of_tree(  # noqa: C901, PLR0912  (loops)
 ) -> bool:
     """Write the rooted sizes of nodes ``low..high`` if these are a forest; return whether they are.
 
-    Leaves are taken off one after the other. On the way up, the nodes at most h below each node are counted.
-    On the way down, a node adds what its parent reaches within h - 1 steps, minus what lies below itself
-    within h - 2 steps, which is counted twice.
+    Leaves are removed one after the other, and each hands its counts to the only neighbour that is left, its
+    parent: on this way up, the nodes at most h steps below each node are counted. On the way down, a node
+    adds what its parent reaches within h - 1 steps, minus the nodes below itself within h - 2 steps, which
+    were counted twice.
     """
     n, n_iter = high - low, len(out) - 1
     # A forest has fewer edges than nodes, and every edge is two arcs.
@@ -239,7 +260,7 @@ def _sizes_of_tree(  # noqa: C901, PLR0912  (loops)
             parent[above] ^= node
             for h in range(1, n_iter + 1):
                 out[h, column + above] += out[h - 1, column + node]
-            if above > start:  # its turn comes
+            if above > start:  # the loop over ``start`` will come to it
                 break
             node = above
     for node in range(n):
@@ -247,10 +268,11 @@ def _sizes_of_tree(  # noqa: C901, PLR0912  (loops)
             return False
     for place in range(n_peeled - 1, -1, -1):
         node, above = column + order[place], column + parent[order[place]]
+        # From large to small h, because out[h - 2, node] must still be the count of the way up.
         for h in range(n_iter, 1, -1):
             out[h, node] += out[h - 1, above] - out[h - 2, node]
         if n_iter > 0:
-            out[1, node] += 1
+            out[1, node] += 1  # the parent itself
     return True
 
 
@@ -260,8 +282,9 @@ def _pass_targets(
 ) -> None:
     """Count which of the targets ``first..last`` each node reaches, and in which round.
 
-    A row has one bit for each of 512 targets. All rounds of a block of targets run before the next block
-    begins, so memory is two rows per node for any size of the graph.
+    Each node has a row with one bit for each of 512 targets: whether it reaches the target. All rounds of a
+    block of targets run before the next block begins, so memory is two rows per node for any size of the
+    graph.
 
     Parameters
     ----------
@@ -277,7 +300,8 @@ def _pass_targets(
             bit = np.uint64(1) << np.uint64((target - begin) % _WORD_BITS)
             here[target, word] |= bit
             gains[0, column + target] += 1
-            # Arcs that run both ways show who reaches the target in round 1, which saves a pass.
+            # In an undirected graph the neighbours of a target are the nodes that reach it in round 1. This
+            # saves a pass.
             for arc in range(indptr[target], indptr[target + 1] if not directed and n_iter > 0 else 0):
                 here[indices[arc], word] |= bit
                 gains[1, column + indices[arc]] += 1
@@ -292,7 +316,7 @@ def _pass_rows(indptr: Int64, indices: Int32, here: UInt64, there: UInt64, colum
     """Write the rows of the next round and add their gains; return whether any row grew.
 
     The words of a row are eight variables, which stay in registers; a loop over an array takes twice as long.
-    An unsigned index is used as it is; for a signed one numba adds a test for counting from the end.
+    Unsigned indices are faster: for a signed one numba adds a test whether it counts from the end.
     """
     grew = False
     for node in range(len(indptr) - 1):
@@ -348,7 +372,8 @@ def search(
         The first root that was not searched from, and the number of arcs walked.
     """
     n, last_arc = len(indptr) - 1, len(indices) - 1
-    # One byte per node, so that as much as possible stays in the cache; reset when stamps run out.
+    # The number of the search (its stamp) that saw each node last. One byte per node, so that as much as
+    # possible stays in the cache; reset after 255 searches.
     seen = np.zeros(n, np.uint8)
     stamp = np.uint8(0)
     queue = np.empty(n + 1, np.int32)  # written one place ahead, to avoid a branch
@@ -394,7 +419,8 @@ def representatives(graph: GraphBatch) -> Int64:
     outgoing arcs must be the same.
     """
     n, m = graph.n_nodes, len(graph.indices)
-    # A list of neighbours is told by the sum of 128 random bits of each, up to a chance of 2⁻¹²⁸ per pair.
+    # Each node gets 128 random bits; a list of neighbours is identified by the sum of theirs. Two different
+    # lists have the same sum with a probability of 2⁻¹²⁸.
     words = np.random.default_rng(0).integers(1 << 64, size=(2, n, 2), dtype=np.uint64)
     arcs = sparse.csr_array((np.ones(m, np.uint64), graph.indices, graph.indptr), shape=(n, n))
     keys = arcs @ words[0]
@@ -435,7 +461,7 @@ class RootedSubgraphs(NamedTuple):
     arc: Int64
 
     def with_room(self, n_nodes: int, n_arcs: int) -> RootedSubgraphs:
-        """Return the same subgraphs in arrays for at least so many nodes and arcs."""
+        """Return the same subgraphs in arrays with room for at least this many nodes and arcs."""
         return self._replace(
             node=grown(self.node, n_nodes),
             distance=grown(self.distance, n_nodes),
@@ -549,9 +575,9 @@ def _ball(
 def _cut(
     first: int, indptr: Int64, indices: Int32, roots: Int64, hops: int, most_steps: int, cut: RootedSubgraphs
 ) -> int:
-    """Write the subgraphs of the roots from the given one on; return where it stopped.
+    """Write the subgraphs of the roots from ``roots[first]`` on; return the number of the next root.
 
-    It stops after about ``most_steps`` arcs, or where another subgraph might not fit into the arrays.
+    It stops after about ``most_steps`` arcs, or when another subgraph might not fit into the arrays.
     """
     subgraph_ptr, root, node_of_place, distance, cut_indptr, cut_indices, cut_arc = cut
     n_nodes = len(indptr) - 1

@@ -2,9 +2,9 @@
 
 A signature is a node's own colour and the sorted multiset of items it receives. Its key has 128 bits. If the
 digits of a signature fit into 126 of them they are packed, and the packed key *is* the signature: it can be
-read back. If they do not fit, the key is a hash, and signatures are compared too when it is found. An
-open-addressing table maps keys to colours. So two nodes have the same colour only if their signatures are
-equal: it is as fast as hashing, but collisions cannot cause errors.
+read back. If they do not fit, the key is a hash, and whenever it is found in the table the signatures are
+compared too. An open-addressing table maps keys to colours. So two nodes have the same colour only if their
+signatures are equal: this is as fast as hashing, but collisions cannot cause errors.
 
 Nodes are processed in blocks, so that keys stay in the first cache. Nodes of degree four or less take a path
 without branches: four items, padded with zeros, through a sorting network.
@@ -21,8 +21,9 @@ import numpy as np
 from twinwl.arrays import Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 
-# All arithmetic is on unsigned words, and so all constants are unsigned: numba turns the sum of an unsigned
-# and a signed number into floating point.
+# All arithmetic is on unsigned words, so all constants are unsigned too: numba turns the sum of an unsigned
+# and a signed number into floating point. The constants only have to mix well, but they are part of the
+# definition of content keys and hashes.
 _STIR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _TURN = np.uint64(29)
@@ -75,9 +76,18 @@ _INSERTION_SORT_UP_TO = 32
 class Messages(NamedTuple):
     """Senders and receivers of the messages in a round of label passing.
 
-    ``codes`` (one per message, empty if there is one kind only) are the kinds of messages: the edge label,
-    and in directed graphs whether the neighbour is at the head or the tail of the arc. -1 marks an edge label
-    that is not in a frozen alphabet.
+    Attributes
+    ----------
+    indptr : array of int64, shape (n_nodes + 1,)
+        Node v receives the messages ``indptr[v]..indptr[v + 1]``.
+    indices : array of int32, shape (n_messages,)
+        Sender of each message.
+    codes : array of int32, shape (n_messages,)
+        Kind of each message: the edge label, and in directed graphs whether the neighbour is at the head or
+        the tail of the arc. -1 marks an edge label that is not in a frozen alphabet. Empty if there is only
+        one kind.
+    n_codes : int
+        Number of kinds.
     """
 
     indptr: Int64
@@ -89,10 +99,18 @@ class Messages(NamedTuple):
 class KeyFormat(NamedTuple):
     """How the keys of a round are made.
 
-    ``stride`` is the number of colours of the previous round: an item is ``code * stride + colour``. ``bits``
-    is the width of a digit. Keys are padded to ``padded`` items, `USUAL_DEGREE` or, where so many do not fit,
-    -1: then every node takes the general path. Tests narrow ``hash_mask``, the bits of hashes that are used,
-    to force collisions.
+    Attributes
+    ----------
+    stride : int
+        Number of colours of the previous round: an item is ``code * stride + colour``.
+    bits : int
+        Width of a digit, enough for an item plus one.
+    padded : int
+        Keys of signatures with fewer items are padded to this many: `USUAL_DEGREE`, if as many items and the
+        own colour fit into 126 bits, that is for digits of up to 25 bits. Otherwise -1: nothing is padded,
+        and every node takes the general path.
+    hash_mask : uint64
+        The bits of hashes that are used; narrowed by tests only, to force collisions.
     """
 
     stride: int
@@ -102,7 +120,17 @@ class KeyFormat(NamedTuple):
 
 
 class Signatures(NamedTuple):
-    """Keys, shape (n, 2), and the signatures of those that are hashed: own colour, then sorted items."""
+    """Keys and signatures, either of the colours of a table or of the nodes of a block.
+
+    Attributes
+    ----------
+    keys : array of uint64, shape (n, 2)
+    sig_ptr : array of int64, shape (n + 1,)
+        Range of each signature in ``sig_items``.
+    sig_items : array of int32 or int64
+        For each signature the own colour, then the sorted items. In a table all signatures are there; in a
+        block only those of nodes that took the general path, and the others are empty: their keys are packed.
+    """
 
     keys: UInt64
     sig_ptr: Int64
@@ -112,8 +140,16 @@ class Signatures(NamedTuple):
 class Table(NamedTuple):
     """The colours of a round. There must be room for all that may be added.
 
-    ``slots`` (a power of two of them) hold half a hash and a colour plus one; 0 is empty. ``known`` has the
-    key and signature of each colour, and ``n_colours`` is an array with one number, which grows.
+    Attributes
+    ----------
+    key_format : KeyFormat
+    slots : array of uint64, shape (a power of two,)
+        The hash table. The upper half of a slot has the upper half of a key's hash, which rules out most
+        other keys without reading them; the lower half has the colour plus one. 0 is an empty slot.
+    known : Signatures
+        Key and signature of each colour.
+    n_colours : array of int64, shape (1,)
+        Number of colours; it grows.
     """
 
     key_format: KeyFormat
@@ -131,31 +167,32 @@ def pass_labels(
     Parameters
     ----------
     messages
-        Who hears from whom.
+        Senders and receivers.
     before, after : arrays of int32, shape (n_nodes,)
         Colours of the previous round (-1 if unseen) and of this one.
     table, insert
         See `look_up`.
     """
     indptr = messages.indptr
-    most_heard = 0
+    most_items = 0
     for begin in range(first, last, _BLOCK):
-        most_heard = max(most_heard, indptr[min(begin + _BLOCK, last)] - indptr[begin])
-    heard = np.zeros(most_heard + USUAL_DEGREE, np.int64)
+        most_items = max(most_items, indptr[min(begin + _BLOCK, last)] - indptr[begin])
+    # The items of all nodes of a block; longer because `_usual_keys` always reads four of them.
+    received = np.zeros(most_items + USUAL_DEGREE, np.int64)
     here = Signatures(
         np.empty((_BLOCK, 2), np.uint64),
         np.zeros(_BLOCK + 1, np.int64),
-        np.empty(most_heard + _BLOCK, np.int64),
+        np.empty(most_items + _BLOCK, np.int64),
     )
-    straight = table.key_format.padded
+    n_padded = table.key_format.padded
     for begin in range(first, last, _BLOCK):
         end = min(begin + _BLOCK, last)
-        _hear(indptr[begin], indptr[end], messages, before, table.key_format.stride, heard)
+        _receive(indptr[begin], indptr[end], messages, before, table.key_format.stride, received)
         most = 0
-        if straight >= 0:
-            most = _usual_keys(begin, end, indptr, before, heard, table.key_format.bits, here.keys)
-        if most > straight:
-            _other_keys(begin, end, straight, indptr, before, heard, table.key_format, here)
+        if n_padded >= 0:
+            most = _usual_keys(begin, end, indptr, before, received, table.key_format.bits, here.keys)
+        if most > n_padded:
+            _other_keys(begin, end, n_padded, indptr, before, received, table.key_format, here)
         look_up(end - begin, here, table, insert, begin, after)
 
 
@@ -182,6 +219,7 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
     n_colours = table.n_colours[0]
     n_stored = n_colours
     slot_mask = np.uint64(len(slots) - 1)
+    # Packed signatures of new colours are not written at once: colours n_stored..n_colours still lack theirs.
     hashes = np.empty(_BLOCK, np.uint64)
     touched = _ZERO
     for begin in range(0, n, _BLOCK):
@@ -208,7 +246,7 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
                         out[first + node] = n_colours
                         n_colours += 1
                         if high >= _HASHED:
-                            # Packed signatures are written later, together, but must come before this one.
+                            # The packed signatures of earlier colours must come before this one.
                             _unpack(n_stored, n_colours - 1, table.known, bits)
                             end = sig_ptr[n_colours - 1]
                             for item in range(from_ptr[node], from_ptr[node + 1]):
@@ -252,36 +290,38 @@ def enter_all(table: Table) -> None:
         slots[slot] = ((spot >> _HALF) << _HALF) | np.uint64(colour + 1)
 
 
-def pair_keys(own: Int32, heard: Int32, key_format: KeyFormat) -> UInt64:
+def pair_keys(own: Int32, received: Int32, key_format: KeyFormat) -> UInt64:
     """Return the keys of signatures with one item each; unseen if the own colour is -1.
 
-    Digits take from 26 to 32 bits. So keys are not padded, and two digits fit into the second word.
+    Digits must have from 26 to 32 bits. Five of these do not fit into 126 bits, so keys are not padded, and
+    two fit into the second word, so the first one only has the kind of the key.
     """
-    digits = np.array([own, heard]).astype(np.uint64) + _ONE
+    digits = np.array([own, received]).astype(np.uint64) + _ONE
     low = (digits[0] << np.uint64(key_format.bits)) | digits[1]
     return np.column_stack([np.where(own < 0, _UNSEEN, _ZERO), low])
 
 
 @kernel
-def _hear(start: int, stop: int, messages: Messages, colours: Int32, stride: int, heard: Int64) -> None:
-    """Write the item of each message plus one; 0 means unseen."""
+def _receive(start: int, stop: int, messages: Messages, colours: Int32, stride: int, received: Int64) -> None:
+    """Write the item of each message ``start..stop`` plus one, from place 0 on; 0 means unseen."""
     indices, codes = messages.indices, messages.codes
     if len(codes) == 0:
         for arc in range(start, stop):
-            heard[arc - start] = np.int64(colours[indices[arc]]) + 1
+            received[arc - start] = np.int64(colours[indices[arc]]) + 1
         return
     for arc in range(start, stop):
         colour, code = np.int64(colours[indices[arc]]), np.int64(codes[arc])
-        heard[arc - start] = 0 if colour < 0 or code < 0 else code * stride + colour + 1
+        received[arc - start] = 0 if colour < 0 or code < 0 else code * stride + colour + 1
 
 
 @kernel
 def _usual_keys(
-    begin: int, end: int, indptr: Int64, colours: Int32, heard: Int64, bits: int, keys: UInt64
+    begin: int, end: int, indptr: Int64, colours: Int32, received: Int64, bits: int, keys: UInt64
 ) -> int:
     """Write the keys of nodes that receive at most four items; return the largest number of items.
 
-    Keys of nodes with more items are wrong.
+    The keys are those of `_key_of` with padding: five digits, each shifted in from the right. Nodes with more
+    items get wrong keys, which `_other_keys` overwrites.
     """
     most = 0
     shift = np.uint64(bits)
@@ -291,12 +331,14 @@ def _usual_keys(
         degree = indptr[node + 1] - indptr[node]
         most = max(most, degree)
         # Always reading four items and masking those of other nodes avoids a branch.
-        a, b, c, d = heard[start], heard[start + 1], heard[start + 2], heard[start + 3]
+        a, b, c, d = received[start], received[start + 1], received[start + 2], received[start + 3]
         a = a if degree > 0 else 0
         b = b if degree > 1 else 0
         c = c if degree > 2 else 0  # noqa: PLR2004
         d = d if degree > 3 else 0  # noqa: PLR2004
+        # Zeros are padding or unseen items; a node is unseen if it has any of the latter.
         n_seen = np.int64(a > 0) + np.int64(b > 0) + np.int64(c > 0) + np.int64(d > 0)
+        # A sorting network; the padding comes first.
         a, b = min(a, b), max(a, b)
         c, d = min(c, d), max(c, d)
         a, c = min(a, c), max(a, c)
@@ -321,11 +363,14 @@ def _other_keys(
     above: int,
     indptr: Int64,
     colours: Int32,
-    heard: Int64,
+    received: Int64,
     key_format: KeyFormat,
     here: Signatures,
 ) -> None:
-    """Write signatures and keys of the nodes that receive more than ``above`` items."""
+    """Write signatures and keys of the nodes that receive more than ``above`` items: the general path.
+
+    The signatures of the other nodes are left empty.
+    """
     keys, sig_ptr, sig_items = here.keys, here.sig_ptr, here.sig_items
     for node in range(begin, end):
         place = node - begin
@@ -337,19 +382,19 @@ def _other_keys(
         sig_ptr[place + 1] = own + 1 + stop - start
         sig_items[own] = colours[node]
         keys[place, 0] = _UNSEEN
-        if _sort(heard, start, stop, sig_items, own + 1) and colours[node] >= 0:
+        if _sort(received, start, stop, sig_items, own + 1) and colours[node] >= 0:
             keys[place, 0], keys[place, 1] = _key_of(sig_items, own, sig_ptr[place + 1], key_format)
 
 
 @kernel
-def _sort(heard: Int64, start: int, stop: int, items: Int64, begin: int) -> bool:
+def _sort(received: Int64, start: int, stop: int, items: Int64, begin: int) -> bool:
     """Write the sorted items from place ``begin`` on; return whether all of them were seen before.
 
     Shellsort, which is insertion sort for few items: NumPy's sort takes longer to compile than all of this.
     """
     n = stop - start
     for place in range(n):
-        items[begin + place] = heard[start + place] - 1
+        items[begin + place] = received[start + place] - 1
     gap = 1 if n <= _INSERTION_SORT_UP_TO else n * 5 // 11
     while gap > 0:
         for place in range(begin + gap, begin + n):
@@ -395,7 +440,8 @@ def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tu
 def _unpack(first: int, last: int, known: Signatures, bits: int) -> None:
     """Write the signatures of colours ``first..last``, all packed, after those of the earlier colours.
 
-    One place after the last signature may be written to.
+    Digits are read from the right, so they come in reverse order. The place after the last signature must
+    exist, because padding may be written there.
     """
     keys, sig_ptr, sig_items = known.keys, known.sig_ptr, known.sig_items
     digits = np.empty(PACKED_BITS, np.int64)
@@ -419,6 +465,7 @@ def _unpack(first: int, last: int, known: Signatures, bits: int) -> None:
 
 @kernel
 def _slot_hash(high: np.uint64, low: np.uint64, hash_mask: np.uint64) -> np.uint64:
+    """Return the hash of a key: its lower bits are the first slot to try, its upper half is the tag."""
     return stirred((high * _SPREAD) ^ low) & hash_mask
 
 
