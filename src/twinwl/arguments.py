@@ -25,6 +25,7 @@ from twinwl.errors import GraphInputError, TwinWLError, shown
 MAX_ROUNDS = 10_000
 MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32
 _MAX_JOBS = 4096
+_MAX_NAME = 255  # bytes that file systems take
 _MAX_SEED = 2**32 - 1  # what the generators of NumPy and scikit-learn take
 
 
@@ -271,7 +272,8 @@ def _jobs(value: object) -> int:
 
 def _path(value: str | os.PathLike[str]) -> Path:
     text = os.fspath(value)
-    if not isinstance(text, str) or not text or "\0" in text:
+    longest = max(map(len, os.fsencode(text).split(b"/")))
+    if not isinstance(text, str) or not text or "\0" in text or longest > _MAX_NAME:
         raise ValueError
     return Path(text)
 

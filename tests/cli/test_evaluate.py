@@ -123,7 +123,7 @@ def test_figures_are_written_as_a_table(tmp_path, ending):
     out = tmp_path / f"figures{ending}"
     done = run("TWINS:n_pairs=20", "--method", TREE, "--folds", "2", "-o", str(out))
     assert done.exit_code == 0, done.output
-    assert f"7 figures in {out}" in done.stderr
+    assert f"8 figures in {out}" in done.stderr
     text = out.read_text()
     if ending == ".tex":
         assert r"method & inputs & accuracy (\%) & majority class (\%) & ROC-AUC & PR-AUC" in text

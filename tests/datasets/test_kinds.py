@@ -125,17 +125,17 @@ def test_every_format_has_its_reader_and_is_described():
 
 
 def test_a_format_is_a_reader_and_a_line_of_the_table(tmp_path, monkeypatch):
-    def read_col(path, _reading):
+    def read_mine(path, _reading):
         return GraphBatch.from_edges(
             [[tuple(map(int, line.split()[1:])) for line in path.open() if line[0] == "e"]]
         )
 
-    monkeypatch.setattr(graph_files, "read_col", read_col, raising=False)
-    monkeypatch.setitem(FORMATS, "col", Format("DIMACS", (".col",), "graph_files:read_col"))
-    (tmp_path / "a.col").write_text("p edge 3 2\ne 0 1\ne 1 2\n")
-    assert load_dataset(tmp_path / "a.col").graphs.n_edges == 2
+    monkeypatch.setattr(graph_files, "read_mine", read_mine, raising=False)
+    monkeypatch.setitem(FORMATS, "mine", Format("my own", (".mine",), "graph_files:read_mine"))
+    (tmp_path / "a.mine").write_text("p edge 3 2\ne 0 1\ne 1 2\n")
+    assert load_dataset(tmp_path / "a.mine").graphs.n_edges == 2
     (tmp_path / "a.xyz").write_text("")
-    with pytest.raises(GraphInputError, match=r"Known: .*DIMACS \(\.col\)"):
+    with pytest.raises(GraphInputError, match=r"Known: .*my own \(\.mine\)"):
         load_dataset(tmp_path / "a.xyz")
-    with pytest.raises(TwinWLError, match=r"'a\.col' does not have the option 'target'"):
-        load_dataset("a.col", target="y")
+    with pytest.raises(TwinWLError, match=r"'a\.mine' does not have the option 'target'"):
+        load_dataset("a.mine", target="y")

@@ -37,7 +37,7 @@ def test_every_readout_distinguishes_what_one_wl_does_not(g, h):
 
 
 def test_rook_and_shrikhande_need_more_than_one_marked_node():
-    stronger = ["marked-wl-1", "rooted-fwl2", "marked-wl-2", "marked-wl-3", "canonical"]
+    stronger = ["triangles", "marked-wl-1", "rooted-fwl2", "marked-wl-2", "marked-wl-3", "canonical"]
     assert readouts_that_distinguish(rook(), shrikhande()) == stronger
 
 

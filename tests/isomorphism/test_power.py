@@ -14,7 +14,7 @@ from twinwl.refinement.colours import refine
 DATA = Path(__file__).parent / "data"
 PAGE = Path(__file__).parents[2] / "docs" / "power.md"
 # The readouts that the page has a column for.
-SHOWN = re.findall(r"`([a-z0-9-]+)` \\|", PAGE.read_text(encoding="utf-8").partition("| ---")[0])
+SHOWN = re.findall(r"`([a-z0-9-]+)` \|", PAGE.read_text(encoding="utf-8").partition("| ---")[0])
 
 # Pairs that 1-WL confuses, then how many of them each readout tells apart, weakest first.
 TOLD_APART = {

@@ -205,9 +205,8 @@ def test_the_best_epoch_has_the_best_score_and_of_those_the_least_loss(scoring):
     logits = predict_logits(module, points).astype(np.float64)
     decisions = logits[:, 1] - logits[:, 0]
     found = decisions if scoring in {"roc_auc", "average_precision"} else decisions > 0
-    expected = getattr(metrics, scoring if scoring == "matthews_corrcoef" else f"{scoring}_score")(
-        targets, found, sample_weight=weights
-    )
+    scorer = metrics.get_scorer(scoring)
+    expected = scorer._score_func(targets, found, sample_weight=weights, **scorer._kwargs)
     assert history.validation_score[history.best_epoch] == pytest.approx(expected)
     assert f"best {expected:.3f}" in history.figures()
 

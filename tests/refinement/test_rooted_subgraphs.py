@@ -96,3 +96,11 @@ def test_subgraphs_that_would_hold_too_much_are_refused(monkeypatch):
     monkeypatch.setattr("twinwl.refinement.identities.MAX_ITEMS", 5)
     with pytest.raises(TwinWLError, match="more than 5 nodes together"):
         rooted_subgraphs(GraphBatch.from_edges([[(0, 1), (1, 2)]]), 2)
+
+
+@pytest.mark.parametrize("n_nodes", range(1, 40))
+def test_arrays_with_room_fit_together(n_nodes):
+    cut = (
+        rooted_subgraphs(GraphBatch.from_edges([[(0, 1)]]), 1).with_room(n_nodes, 2).with_room(n_nodes + 1, 2)
+    )
+    assert len(cut.distance) == len(cut.node) < len(cut.indptr)

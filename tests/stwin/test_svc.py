@@ -277,7 +277,7 @@ def test_whoever_asks_sees_how_many_rounds_are_tried(kind, capsys, monkeypatch):
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="kernels are modules of Python then")
-def test_fit_passes_at_most_thirteen_modules():
+def test_fit_passes_at_most_fourteen_modules():
     batch, y = noisy(20)
     model = STwinSVC(n_iter=2).fit(batch, y)  # compiles
     passed = set()
@@ -293,7 +293,7 @@ def test_fit_passes_at_most_thirteen_modules():
         "twinwl.terminal",
     }
     walk = {name for name in passed if name.startswith("twinwl.")} - foundations
-    assert len(walk) <= 13
+    assert len(walk) <= 14
 
 
 @pytest.mark.parametrize(("kind", "remedy"), [(STwinSVC, "STwinClassifier"), (STwinSVR, "STwinRegressor")])

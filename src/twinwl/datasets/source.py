@@ -67,8 +67,8 @@ def load_dataset(
         there are read from the user's cache folder, or downloaded to it.
     kind
         Format of a file, if its ending and content do not tell: a key of `twinwl.datasets.formats.FORMATS`
-        (``"graph6"``, ``"smiles"``, ``"table"``, ``"sdf"``, ``"edges"``, ``"graphml"``, ``"gml"``,
-        ``"json"``, ``"tu"``, ``"exp"``, ``"folder"``).
+        (``"graph6"``, ``"smiles"``, ``"table"``, ``"sdf"``, ``"edges"``, ``"dimacs"``, ``"graphml"``,
+        ``"gml"``, ``"json"``, ``"tu"``, ``"exp"``, ``"folder"``).
     target
         Column of a table, or property of an SD file, with the targets. None uses the only column besides
         the SMILES, or the one called label, class, target or y; if there is no such column, the data set

@@ -18,12 +18,12 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source
-from twinwl.engines import Engine, engine_of
+from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
 from twinwl.evaluation.methods import Config, Grid, Method, resolve
@@ -162,7 +162,8 @@ def evaluate(
     repeats = checked("repeats", repeats, integer(1, 10_000))
     seed = checked("seed", seed, integer(0, 2**32 - repeats))  # that of the last repeat is a seed too
     n_jobs = checked("n_jobs", n_jobs, JOBS, None)
-    workers = effective_n_jobs(n_jobs or 1) if n_jobs or engine != "ray" else None
+    on_ray = checked("engine", engine, one_of(*ENGINES)) == "ray"
+    workers = effective_n_jobs(n_jobs or 1) if n_jobs or not on_ray else None
     runner = engine_of(engine, workers, address)
     if splits is not None:
         raise TwinWLError(f"splits: got {shown(splits)}; this parameter is now called split")

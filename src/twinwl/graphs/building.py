@@ -327,9 +327,16 @@ def _node_counts(
         given = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]
         return np.array(given, dtype=np.int64)
     if per_node is not None:
-        # What has no length is refused when it is read.
-        return np.array([len(part) if hasattr(part, "__len__") else 0 for part in per_node], np.int64)
+        return np.array([_length(part) for part in per_node], np.int64)
     return largest_ends(edge_counts, edges)
+
+
+def _length(part: Any) -> int:  # noqa: ANN401
+    """Return the number of entries, 0 if it has none: a later check says what is wrong then."""
+    try:
+        return len(part)
+    except TypeError:
+        return 0
 
 
 def largest_ends(edge_counts: Int64, edges: Int64) -> Int64:

@@ -433,11 +433,13 @@ class TaskEstimator(GraphEstimator):
         scores = []
         for column, known, found in zip(targets.columns, targets.known.T, predicted):
             own = as_array(found[known].tolist(), "predictions")
+            of_known = None if weights is None else weights[known]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large
-                scores.append(
-                    measure(column[known], own, sample_weight=None if weights is None else weights[known])
-                )
+                try:
+                    scores.append(measure(column[known], own, sample_weight=of_known))
+                except (TypeError, ValueError) as error:
+                    raise TwinWLError(f"targets and predictions cannot be compared: {error}") from error
         return float(np.mean(scores))
 
     def _same_tasks(self, y: object, n_graphs: int, name: str, *, empty: bool = False) -> Any:  # noqa: ANN401

@@ -462,10 +462,11 @@ class RootedSubgraphs(NamedTuple):
 
     def with_room(self, n_nodes: int, n_arcs: int) -> RootedSubgraphs:
         """Return the same subgraphs in arrays with room for at least this many nodes and arcs."""
+        node = grown(self.node, n_nodes)
         return self._replace(
-            node=grown(self.node, n_nodes),
-            distance=grown(self.distance, n_nodes),
-            indptr=grown(self.indptr, n_nodes + 1),
+            node=node,
+            distance=grown(self.distance, len(node)),
+            indptr=grown(self.indptr, len(node) + 1),  # `_cut` looks at the length of `node` alone
             indices=grown(self.indices, n_arcs),
             arc=grown(self.arc, n_arcs),
         )
