@@ -129,7 +129,7 @@ def test_figures_are_written_as_a_table(tmp_path, ending):
         assert r"method & inputs & accuracy (\%) & majority class (\%) & ROC-AUC & PR-AUC" in text
         assert r"50.00 $\pm$ 0.00 & 50.00 $\pm$ 0.00 & 0.500 $\pm$ 0.000" in text
     else:
-        assert text.count("\n") == 7 + (ending == ".csv")
+        assert text.count("\n") == 8 + (ending == ".csv")
         assert "balanced-accuracy" in text
 
 
