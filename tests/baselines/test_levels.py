@@ -113,9 +113,12 @@ def both_ways(name, batch):
     return (module, Double(lifted)), (plainly, Double(plain_examples(estimator, batch, columns)))
 
 
+SLOW = {"ppgn", "2-hop-gnn of two layers"}
+
+
 @pytest.mark.parametrize("features", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "ppgn")) for name in NETWORKS]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in NETWORKS]
 )
 def test_outputs_gradients_and_running_statistics_are_those_of_all_items(name, features):
     batch = graphs(features=features)
