@@ -298,7 +298,8 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
     words, marks, indptr = classes.words, classes.marks, classes.messages.indptr
     n = high - low
     cost = indptr[high] - indptr[low] + n
-    if n * _DEEPEST > _MOST_STEPS:
+    # Wherever this returns before the digest is written, ``out[2]`` is still 0: the graph gets no key.
+    if n * _DEEPEST > _MOST_STEPS:  # too much memory for the snapshots
         return 0
     # Later than any round before, because each of those but the first and the last has split a class. The
     # number only rises, also when classes are restored, so that notes of earlier rounds in _QUEUED_IN are
@@ -314,7 +315,10 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
         if depth == _DEEPEST:
             return cost * depth
         words_at[depth], marks_at[depth], cell_at[depth] = words[low:high], marks[low:high], cell
-        n_paths += marks[cell, LENGTH] * (depth + 1)  # a rough estimate of how many refinements will follow
+        # A rough estimate of how many refinements will follow. (The exact number for a choice at this level
+        # is that of the levels from here on. But the estimate decides which kind of key a graph gets, so a
+        # better one would change keys.)
+        n_paths += marks[cell, LENGTH] * (depth + 1)
         content_keys.individualise(marks[cell, NODE], depth, low, classes)
         cell = class_to_split(low, high, classes)
         depth += 1
@@ -398,8 +402,9 @@ def _record_automorphism(
 # like a forest, the colours determine the graph: any two graphs with these classes and relations are
 # isomorphic.
 
-# The relation of a class to another: all pairs of nodes alike; each node singles one out; anything else. Two
-# classes are *partners* if it is not the first of these.
+# The relation of a class to another: all pairs of nodes alike (which includes that no messages pass between
+# them); each node singles one out; anything else. _OTHER is always a safe answer: at worst a graph that its
+# colours do determine is searched without need. Two classes are *partners* if their relation is not _ALIKE.
 _ALIKE, _SINGLES_ONE_OUT, _OTHER = 0, 1, 2
 # Columns of `notes`. Rows are counted from the first node of the graph; what a row stands for depends on the
 # column:

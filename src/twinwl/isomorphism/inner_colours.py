@@ -317,7 +317,7 @@ def _value_of_marks(  # noqa: C901  (a walk)
                 at[depth], end[depth] = start, start + part.cells[2, start]
         if at[depth] == end[depth]:  # all nodes of the cell were marked: return the value to one mark less
             a, b = own[depth]
-            if end[depth]:
+            if end[depth]:  # 0 if no mark was left, or no cell of several nodes to choose from
                 a, b = absorbed(a, b, total[depth, 0], total[depth, 1])
             if depth == 0:
                 return a, b
@@ -325,7 +325,9 @@ def _value_of_marks(  # noqa: C901  (a walk)
             found = n_known[depth]
             values[depth, found, 0], values[depth, found, 1] = a, b
             total[depth] += values[depth, found]
-            n_known[depth] += has_leaf[depth]
+            n_known[depth] += has_leaf[
+                depth
+            ]  # with a leaf the value can be used again; else its place is free
             continue
         deeper = _at(depth + 1, parts)
         deeper.keys[:], deeper.cells[:] = part.keys, part.cells
@@ -372,6 +374,8 @@ def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition
     )
     part = _at(0, parts)
     order, _, length = part.cells
+    # One cell of all nodes, all of them listed as changed. `_divide` splits it by ``new_keys``, the keys of
+    # the labels. If all labels are equal it changes nothing, so keys and list are filled here.
     part.keys[:] = part.new_keys
     length[0] = n
     for node in range(n):
@@ -453,6 +457,7 @@ def _split_cells(part: Partition, n_changed: int) -> None:
     changed, waiting = part.lists
     while n_changed:
         n_waiting = 0
+        # Messages pass both ways along every edge and arc, so a node sends to those that it receives from.
         for node in changed[:n_changed]:
             for message in range(indptr[node], indptr[node + 1]):
                 start = cell[indices[message]]

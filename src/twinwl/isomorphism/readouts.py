@@ -181,7 +181,8 @@ class RoundReader:
         h
             Any round, whether it comes before or after the last one.
         nodes : array of int64, optional
-            All nodes of some colours: the values of others are not up to date. By default all.
+            All nodes of some colours: the values of others are not up to date then. By default all, as it
+            must be in the first call, which makes the arrays that later calls bring up to date.
 
         Returns
         -------
@@ -191,20 +192,22 @@ class RoundReader:
         if self._only_sizes:  # they are already here
             return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
         self._round = self._round + 1 if h is None else h
-        grown = np.flatnonzero(size_of_node != self._sizes)
+        # Rooted subgraphs of one root are nested, so equal sizes mean equal subgraphs.
+        changed = np.flatnonzero(size_of_node != self._sizes)
         if nodes is not None:
-            grown = np.intersect1d(grown, nodes, assume_unique=True)
-        sizes = size_of_node[grown]
+            changed = np.intersect1d(changed, nodes, assume_unique=True)
+        sizes = size_of_node[changed]
         check_cost([readout.name for readout in self._readouts], sizes)
-        blocks = [self._read_block(block) for block in self._source.blocks(grown, self._round, sizes)]
-        fresh = tuple(map(np.concatenate, zip(*blocks)))
-        if self._held and fresh:
-            for old, new in zip(held := tuple(old.copy() for old in self._held), fresh):
-                old[grown] = new
-            fresh = held
-        self._held = fresh or self._held or (np.empty((0, 1), np.int64),) * len(self._readouts)
-        self._sizes = self._sizes.copy()
-        self._sizes[grown] = sizes
+        blocks = [self._read_block(block) for block in self._source.blocks(changed, self._round, sizes)]
+        fresh = tuple(map(np.concatenate, zip(*blocks)))  # () if there is nothing to read
+        if not self._held:
+            self._held = fresh or (np.empty((0, 1), np.int64),) * len(self._readouts)
+        elif fresh:
+            # Copies, because the arrays that earlier calls returned must not change.
+            self._held = tuple(old.copy() for old in self._held)
+            for old, new in zip(self._held, fresh):
+                old[changed] = new
+        self._sizes[changed] = sizes
         return self._held
 
     def _read_block(self, block: RootedBlock) -> list[Values]:
@@ -213,8 +216,9 @@ class RoundReader:
             return [readout.on_block(block) for readout in self._readouts]
         n_known = len(self._groups)
         groups = self._groups.of_block(block)
+        # Groups are numbered by first occurrence in all blocks: from ``n_known`` on they are new in this one.
         distinct, first = np.unique(groups, return_index=True)
-        first = first[distinct >= n_known]  # in the order of the groups
+        first = first[distinct >= n_known]  # one subgraph of each new group, in the order of their numbers
         fresh: list[Values] = []
         for readout in self._readouts:
             fresh.append(readout.on_block(block.at(first)))

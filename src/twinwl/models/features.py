@@ -252,7 +252,6 @@ def choose_columns(
         Smallest number of graphs in which a column must occur; a float is a share of the graphs.
     max_features
         Largest number of columns to keep: the most frequent ones, the first of equally frequent ones.
-
     max_df
         Largest number of graphs in which a column may occur; a float is a share of the graphs.
 
@@ -394,7 +393,7 @@ class FeatureSpace:
         return replace(first, examples=self.examples.of_columns(slice(first.n_columns)))
 
     def widen(self, matrix: sparse.csr_matrix) -> None:
-        """Give a matrix all columns of the space, whose number earlier model files do not hold."""
+        """Give a matrix all columns of the space; files of earlier versions do not tell their number."""
         _require(matrix.shape[1] <= self.n_columns, "features")
         matrix.resize(matrix.shape[0], self.n_columns)
 
@@ -529,15 +528,17 @@ def stwin_features(
         alphabet=None if space is None else space.alphabet,
         extend=extend,
     )
+    # What a node is counted under: its colour or, for "joint", the number of a pair of colour and value. The
+    # value is its rooted size, or the number of what readouts say.
     columns, twins, values, examples = colouring.colours, None, None, None
     if kind == "joint":
-        sizes = second = rooted_sizes(batch, colouring.n_iter)
+        sizes = value_of_node = rooted_sizes(batch, colouring.n_iter)
         known, insert = None if space is None else space.twins, space is None or extend
         if readouts:
             seen = visible_to_readouts(batch, colouring.alphabet)
             table = None if space is None else space.values
-            second, values = numbered_values(seen, readouts, sizes, table, insert=insert)
-        columns, twins = pair_with_values(columns, second, known, insert=insert)
+            value_of_node, values = numbered_values(seen, readouts, sizes, table, insert=insert)
+        columns, twins = pair_with_values(columns, value_of_node, known, insert=insert)
         if space is not None:
             examples = space.examples
         elif readouts:
@@ -600,6 +601,7 @@ def pair_with_values(
     rounds = []
     for h, (colour, value) in enumerate(zip(colours, values)):
         table = RoundTable(STRIDE, 1, None if known is None else known[h])
+        # A pair is unseen if its own colour is -1, so an unseen value has to make the colour -1.
         table.pair(np.where(value < 0, np.int32(-1), colour), value, out[h], insert=insert)
         pairs = table.finished() if known is None or insert else known[h]
         if known is None:

@@ -144,6 +144,7 @@ class _Run:
         level, edge, kind = self.levels.level(self.level), self.edge, type(conv).__name__
         edge = None if edge is None else edge[torch.from_numpy(self.levels.arcs(self.level))]
         if kind == "GCNConv":
+            # Its loops and normalised weights are among the messages already, so there is no own row to add.
             weights = np.ones(len(level.senders)) if edge is None else edge.numpy()
             rows = pool(conv.lin(x), level.ptr, level.senders, weights)
             return rows if conv.bias is None else rows + conv.bias

@@ -170,15 +170,17 @@ class Quotient:
         read, n_own = NONE, 0
         for layer in range(len(self.rounds), -1, -1):
             pool = _of_graphs(self.pools[layer - 1], rows) if layer else Pool(NONE, NONE, NONE)
+            # 1. Number the colours of this layer: those that the layer above reads, then those to pool.
             colours = np.concatenate([read, pool.rows])
             numbers, first = numbered(colours, self._places[layer])
             places, pooled = np.split(numbers, [len(read)])
-            if layers:  # the layer above
+            if layers:  # 2. Only now does the layer above know the places of what it reads.
                 layers[-1] = layers[-1]._replace(own=places[:n_own], senders=places[n_own:])
             # The colour of each row of this layer.
             members, n_passed = colours[first], int(places.max(initial=-1)) + 1
             if not layer:
                 break
+            # 3. Collect what this layer reads of the layer below: own colours first, then those of senders.
             part, codes = self.rounds[layer - 1], NONE
             ptr, entries = entries_of(part.sig_ptr, members, 1)  # signatures without their own colours
             items, n_own = part.sig_items[entries], len(members)
@@ -186,6 +188,7 @@ class Quotient:
                 codes, items = np.divmod(items.astype(np.int64), part.stride)
             read = np.concatenate([part.sig_items[part.sig_ptr[members]], items])
             layers.append(RowLayer(NONE, ptr, NONE, codes, pool._replace(rows=pooled), n_passed))
+        # The loop ended at layer 0, so ``members`` are its colours.
         return members.astype(np.int64), tuple(reversed(layers))
 
     @cached_property

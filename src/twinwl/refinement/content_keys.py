@@ -296,7 +296,9 @@ def hexadecimal(key: UInt64) -> str:
 # Stable classes. Two tables hold their whole state, one row per node of the batch each.
 #
 # Columns of `words`, two words each: the key of a node's class, the sum of the keys it receives, and its
-# signature, which is made of both.
+# signature, which is made of both. From round 1 on, _SUM always belongs to the present keys of the
+# neighbours: `_change_key` takes the old key out of it and adds the new one. SIGNATURE is only as recent as
+# the last time that the node was signed; `sign_all` brings it up to date in the end.
 KEY, _SUM, SIGNATURE, _N_WORDS = 0, 2, 4, 6
 # Columns of `marks`. The nodes of a graph stand at positions, those of a class side by side. So a class is a
 # range of positions, and the first of these is its name. In each round the nodes of a class that have the
@@ -439,6 +441,7 @@ def run_rounds(low: int, n_queued: int, classes: Classes) -> None:
             start, middle, keeps = _split(n_round, begin, classes)
             for position in range(start, end):
                 changed = np.int64(marks[position, NODE])
+                # Nodes in front of ``middle`` were not queued: their _GROUP is from an earlier round.
                 if position < middle or marks[changed, _GROUP] != keeps:
                     n_queued = _change_key(n_round, low, n_queued, changed, classes)
         n_round += 1
@@ -546,7 +549,9 @@ def _split(n_round: int, begin: int, classes: Classes) -> tuple[int, int, int]:
     end = begin + marks[begin, LENGTH]
     middle = end - marks[begin, _N_QUEUED]
     marks[begin, _N_QUEUED] = 0
-    start, keeps, most, largest = middle, -1, middle - begin, marks[begin, NODE]  # the front group
+    # The group that keeps the key: at first the one in front, of which ``largest`` is a node. If all nodes of
+    # the class are queued, that group is empty (``most`` is 0), and the first leader takes its place.
+    start, keeps, most, largest = middle, -1, middle - begin, marks[begin, NODE]
     for position in range(middle, end):
         node = marks[position, NODE]
         if marks[node, _GROUP] == node:  # a leader
@@ -556,9 +561,10 @@ def _split(n_round: int, begin: int, classes: Classes) -> tuple[int, int, int]:
             x, y = words[largest, SIGNATURE], words[largest, SIGNATURE + 1]
             if n > most or (n == most and (a, b) < (x, y)):
                 start, keeps, most, largest = begin, node, n, node
-    if n_round == 0:  # no neighbour knows any key yet, so every node has to send its own
+    if n_round == 0:
+        # All sums are still zero, so every node has to send its key once, whether its class splits or not.
         start, keeps = begin, -1
-    if most == end - begin:  # a single group: no split
+    if most == end - begin:  # a single group: no split, so after round 0 there is nothing to send
         return (begin if n_round == 0 else end), middle, -1
     # Sort the nodes behind the front group by group, as in a counting sort: first where each group begins.
     marks[begin, LENGTH] = middle - begin
