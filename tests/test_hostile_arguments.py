@@ -194,6 +194,8 @@ def outcome_of(door, parameter, make):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = make()
+    if parameter == "callbacks" and callable(value):
+        return ""  # what a callback of the user's raises reaches the user
     with (
         warnings.catch_warnings(record=True) as caught,
         contextlib.redirect_stderr(io.StringIO()),

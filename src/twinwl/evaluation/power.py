@@ -319,6 +319,8 @@ def power(
     if categories is not None:
         named = [categories] if isinstance(categories, str) else categories
         chosen = items("categories", named, "a list of names")
+        if not chosen:
+            raise TwinWLError("categories: got no name, expected at least one")
         pairs = pairs.only([checked("categories", name, one_of(*pairs.sizes)) for name in chosen])
     asked = _named(f)
     scores: list[PairScore] = []

@@ -438,7 +438,7 @@ class TaskEstimator(GraphEstimator):
                 warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large
                 try:
                     scores.append(measure(column[known], own, sample_weight=of_known))
-                except (TypeError, ValueError) as error:
+                except (TypeError, ValueError, OverflowError) as error:
                     raise TwinWLError(f"targets and predictions cannot be compared: {error}") from error
         return float(np.mean(scores))
 
