@@ -14,7 +14,7 @@ pytest.importorskip("rdkit", reason="needs RDKit")
 pytest.importorskip("torch", reason="needs torch")
 
 
-@pytest.fixture(scope="module", params=["stwin", "stwin-svc", "ntwin"])
+@pytest.fixture(scope="module", params=["stwin", "stwin-svc", pytest.param("ntwin", marks=pytest.mark.slow)])
 def model(request, tmp_path_factory):
     rounds = [] if request.param == "ntwin" else ["--n-iter", "2"]
     return trained(tmp_path_factory.mktemp("model"), "--method", request.param, *rounds)

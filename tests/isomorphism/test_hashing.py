@@ -37,7 +37,12 @@ any_batches = st.tuples(st.booleans(), st.booleans(), st.booleans()).flatmap(
 rounds = st.sampled_from([None, 0, 1, 3, "stable"])
 
 
-@pytest.mark.parametrize("file", FILES)
+STABLE = "golden_stable_hashes.json"  # with every readout
+
+
+@pytest.mark.parametrize(
+    "file", [pytest.param(file, marks=[pytest.mark.slow] * (file == STABLE)) for file in FILES]
+)
 def test_hashes_are_those_promised(file):
     assert hashes_of(file) == GOLDEN[file]
 
