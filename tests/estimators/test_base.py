@@ -23,7 +23,8 @@ class Renamed(GraphEstimator):
 def estimator_classes():
     """Yield every estimator: the public ones, and all that `evaluate` knows by name."""
     homes = [method.home.split(":") for method in METHODS.values()]
-    for module, name in [*(("twinwl", name) for name in tw.__all__), *homes]:
+    public = [("twinwl.nn", "NTwinTransformer"), *(("twinwl", name) for name in tw.__all__)]
+    for module, name in [*public, *homes]:
         try:
             kind = import_name(module, name)
         except MissingExtraError:
