@@ -1,8 +1,8 @@
 """Every public door answers every value with a result or with the project's own error.
 
 The doors are found, not listed: all of `twinwl.__all__` and what moved from there, the public methods of one
-instance of each class, and every parameter of each. A new public name is tested from the day it exists; where it needs an argument
-that nothing here knows, the test asks for one in `GOOD`.
+instance of each class, and every parameter of each. A new public name is tested from the day it exists; where
+it needs an argument that nothing here knows, the test asks for one in `GOOD`.
 
 A fixed sample of the values is tried at each parameter, a larger one by `make test-all`;
 ``TWINWL_EXHAUSTIVE=1`` tries all of them.
