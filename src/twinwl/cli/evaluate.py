@@ -19,11 +19,11 @@ contains train, valid and test, or a year; the latest tenth is then the test par
 (from 0) to parts: .json, .csv, OGB's folder with train.csv.gz and so on, or gnn_comparison_splits.zip.
 --groups keeps rows with the same value together. All methods use the same folds.
 
-[bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common class),
-roc-auc, average-precision (PR-AUC), balanced-accuracy, f1-macro, mcc, brier; for numbers: rmse, mae, r2,
-spearman. All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE
-after them. With more than two classes, ranking metrics are computed one class against the rest. If all test
-graphs of a fold have the same class, its ROC-AUC is undefined and not included in the mean.
+[bold]Metrics[/] for classes: {metrics of classes}; for numbers: {metrics of numbers}. The majority is the
+accuracy of always predicting the most common class; average-precision is also called PR-AUC. All metrics
+that a method supports are shown; --metric selects some of them, with accuracy or RMSE after them. With more
+than two classes, ranking metrics are computed one class against the rest. If all test graphs of a fold have
+the same class, its ROC-AUC is undefined and not included in the mean.
 
 [bold]The task[/] is classification or regression. It follows from the method or, if the method supports
 both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses
