@@ -19,7 +19,7 @@ from twinwl.neural.readouts import BoundedReadout, GATReadout, GCNReadout, width
 from twinwl.neural.transformer import _in_double
 
 EXACT = 1e-10
-HOPS = ["growing", 0, 1, 2]
+HOPS = ["growing", 0, 1, 2, 3]
 MARKS = ["none", "root", "distance"]
 
 
@@ -117,7 +117,7 @@ def test_distinct_subgraphs_and_literal_path_are_one_function(
 
 
 @pytest.mark.parametrize("readout", BOUNDED, ids=str)
-@settings(max_examples=12)
+@settings(max_examples=40)
 @given(data=st.data(), attributes=st.booleans(), **settings_of_a_network)
 def test_bounded_readouts_are_one_function_on_rows(
     readout, data, hops, mark, layers, edges, directed, attributes
