@@ -167,7 +167,7 @@ class ReadOptions:
     n_jobs: int | None = None
     """Processes that read molecules."""
     shared: bool = False
-    """Whether the options are those of several sources: what this one does not have is then left out."""
+    """Whether other sources have the same options: those of other formats, and a missing id, are left out."""
 
     def __post_init__(self) -> None:
         for option, constraint in _OPTIONS.items():

@@ -330,11 +330,9 @@ class Table(NamedTuple):
 
     def records(self, reading: ReadOptions, targets: Targets) -> Records:
         """Choose the columns of molecules, ids and targets."""
-        wanted, names = reading.smiles_column, reading.id
-        if reading.shared:
-            wanted, names = (name if name in self.header else None for name in (wanted, names))
-        smiles = choose_smiles(self.header, self.name, wanted)
-        ids = self.ids(names, smiles)
+        smiles = choose_smiles(self.header, self.name, reading.smiles_column)
+        lacking = reading.shared and reading.id not in self.header
+        ids = self.ids(None if lacking else reading.id, smiles)
         free = [name for name in self.header if name not in {smiles, ids, *id_columns_of(self.header)}]
         header = free if reading.target in {None, ALL} else self.header
 
