@@ -56,7 +56,7 @@ def evaluate(
     n_folds: int = 10,
     repeats: int = 1,
     seed: int = 0,
-    split: str | Path | Sequence[object] | None = None,
+    split: object = None,
     groups: str | Sequence[object] | None = None,
     splits: str | Path | None = None,
     task: str = "auto",
@@ -96,8 +96,10 @@ def evaluate(
         validation and a tenth for testing, as in MoleculeNet and OGB; ``"scaffold-shuffled"`` orders
         scaffolds by the seed. A file or folder of rows and parts (`twinwl.evaluation.splits`), or
         published splits: ``"gnn-comparison"``, their zip or one JSON file. A column of the table, or one
-        value per graph: train, validation (optional) and test, or years, of which the latest tenth is the
-        test part. All methods use the same folds.
+        value per graph: train, validation (optional) and test; or the number of the fold that tests on the
+        graph (-1: none); or years, of which the latest tenth is the test part. A splitter of scikit-learn,
+        which is given the groups; or a list of pairs ``(train, test)`` of graph indices. All methods use
+        the same folds.
     groups
         A column of the table, or one value per graph: graphs with the same value are kept together in every
         split. None uses those of the data set.
