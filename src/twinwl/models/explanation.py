@@ -281,7 +281,7 @@ def plain(label: object) -> object:
 _MOST_LINES = 60
 _MOST_NODES = 10_000
 _MOST_STEPS, _LONGEST_TEXT = 8, 64  # of a tree in one line
-_BOND_SIGNS = {"single": "", "double": "=", "triple": "#", "aromatic": ":"}  # as in SMILES
+_BOND_SIGNS: dict[object, str] = {"single": "", "double": "=", "triple": "#", "aromatic": ":"}  # as in SMILES
 _ARROWS = {"": "", "to": "→ ", "from": "← "}
 
 
