@@ -511,6 +511,7 @@ class Evaluation(Rendered):
         Parameters
         ----------
         other
+            Another evaluation on the same folds.
         rope
             Largest difference of methods that are practically equal, as for `compare_scores`.
 

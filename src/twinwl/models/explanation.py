@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, checked, integer
+from twinwl.arguments import MAX_ITEMS, PATH, checked, integer
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.refinement.identities import rooted_sizes
@@ -70,7 +70,7 @@ class Explanation:
     decision : float
         The decision value that the shares explain; for a regressor, the number.
     intercept : float
-        The part of the decision that depends on no node.
+        The part of the decision that depends on no node; also the shares of patterns that are absent.
     node_shares : array of float64, shape (n_nodes,)
         What each node adds to the decision as the root of the trees that are counted: a column's share is
         split among the nodes of its colour, by their rooted sizes where the features are sums of those.
@@ -82,6 +82,8 @@ class Explanation:
         Name of the number that a regressor predicts, if it is known.
     positive : class label or None
         The class that positive shares are for, as set by `towards`; None is the predicted one.
+    model
+        The model or vectorizer that knows which colours occurred in training, to mark others; or None.
     """
 
     graph: GraphBatch
@@ -94,6 +96,7 @@ class Explanation:
     method: str
     target: str | None = None
     positive: object = None
+    model: Any = field(default=None, repr=False)
 
     @property
     def predicted(self) -> str:
@@ -167,7 +170,40 @@ class Explanation:
         """
         from twinwl.report.picture import draw_explanation  # noqa: PLC0415  (matplotlib, on demand)
 
-        draw_explanation(self, target, molecule)
+        draw_explanation(self, target, molecule, model=self.model)
+
+    def plot(self, axes: Axes | None = None, molecule: object = None) -> Axes:
+        """Draw the graph with its nodes shaded, on matplotlib axes if given, and return these.
+
+        Parameters
+        ----------
+        axes
+            Matplotlib axes; None makes new ones.
+        molecule
+            As for `draw`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        if axes is None:
+            axes = import_extra("matplotlib.figure", None).Figure().subplots()
+        self.draw(axes, molecule)
+        return axes
+
+    def save_page(self, path: str | Path, molecule: str | None = None) -> None:
+        """Write a self-contained HTML page: the decision, the shaded graph, and its patterns.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        molecule
+            SMILES to draw as a structural formula, atoms in the order of the nodes.
+        """
+        from twinwl.report.page import explanation_page, write_page  # noqa: PLC0415  (on demand)
+
+        write_page(checked("path", path, PATH), explanation_page(self, molecule))
 
 
 class Decision(NamedTuple):
