@@ -18,9 +18,9 @@ predicts a number for each graph, with the same methods.
 all of them; cells may be empty. All methods compute the features once; stwin-svc chooses rounds and C for
 each target, networks share all but their last layer. Metrics are printed for each target, and their mean.
 
-[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring: accuracy,
-balanced-accuracy, f1-macro, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If
-one class is rare, choose by roc-auc or average-precision.
+[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring. For
+classes it is one of {scorings of classes}, for numbers one of {scorings of numbers}. If one class is rare,
+choose by roc-auc or average-precision.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little
 optimistic; with --refit they are those of the network before it learnt from these graphs too. Of molecules,
@@ -110,7 +110,7 @@ class _MethodFlags:
 def train(
     data: o.Data,
     output: o.NewModelFile,
-    method: Annotated[str, opt("Method: stwin, stwin-svc or ntwin.", "NAME")] = "stwin",
+    method: Annotated[str, opt(f"Method: {', '.join(METHODS)}.", "NAME")] = "stwin",
     task: o.Task = "auto",
     edge_labels: o.EdgeLabels = None,
     balanced: o.Balanced = False,

@@ -331,11 +331,10 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     scoring : str, default="accuracy"
-        What the inner choice goes by, as in scikit-learn: ``"accuracy"``, ``"balanced_accuracy"``,
-        ``"f1_macro"``, ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by
-        decision values, one class against the rest where there are more than two. If the best choice gives
-        the same class to all held-out graphs, which happens where one class is rare, an equally good one with
-        a higher ROC-AUC is taken instead.
+        What the inner choice goes by, as scikit-learn calls it: one of ``twinwl.models.metrics.SCORINGS``.
+        ``"roc_auc"`` and ``"average_precision"`` go by decision values, one class against the rest where
+        there are more than two. If the best choice gives the same class to all held-out graphs, which happens
+        where one class is rare, an equally good one with a higher ROC-AUC replaces it.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
         random, and learns a linear model with a squared loss on the Nyström features that they give. Its
@@ -438,8 +437,9 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
         Seed of the inner folds and the landmarks, the only random steps; None gives different ones each time.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
-    scoring : {"r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"}, default="r2"
-        What the inner choice goes by, as in scikit-learn.
+    scoring : str, default="r2"
+        What the inner choice goes by, as scikit-learn calls it: one of
+        ``twinwl.models.metrics.NUMBER_SCORINGS``.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at
         random, and learns a linear model with a squared loss on the Nyström features that they give. Its

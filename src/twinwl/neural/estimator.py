@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -214,6 +214,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     scoring: str | None = None
 
     _fitted_attribute = "history_"
+    _shared: ClassVar[tuple[str, ...]] = ("history_", "n_epochs_", "held_out_", "_fitted_with")
     _learns_tasks = False
 
     # ------------------------------------------------------------------ what a subclass implements
@@ -561,9 +562,8 @@ class NeuralGraphClassifier(base.GraphClassifier, NeuralGraphEstimator):
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
     scoring : str or None
-        What the epoch is chosen by: ``"accuracy"``, ``"balanced_accuracy"``, ``"f1_macro"``,
-        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``, of several tasks its mean, ties by
-        the loss. None: accuracy; of several tasks, the loss alone.
+        What the epoch is chosen by: one of ``twinwl.models.metrics.SCORINGS``, of several tasks its mean,
+        ties by the loss. None: accuracy; of several tasks, the loss alone.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
         As for `twinwl.neural.estimator.NeuralGraphEstimator`.
 
@@ -585,9 +585,8 @@ class NeuralGraphRegressor(base.GraphRegressor, NeuralGraphEstimator):
     Parameters
     ----------
     scoring : str or None
-        What the epoch is chosen by: ``"r2"``, ``"neg_root_mean_squared_error"`` or
-        ``"neg_mean_absolute_error"``, of several tasks its mean, each in standard deviations of its targets.
-        None: the loss, the squared error.
+        What the epoch is chosen by: one of ``twinwl.models.metrics.NUMBER_SCORINGS``, of several tasks its
+        mean, each in standard deviations of its targets. None: the loss, the squared error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
         As for `twinwl.neural.estimator.NeuralGraphEstimator`.
 

@@ -238,6 +238,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     }
 
     _learns_tasks = True
+    _shared = ("vectorizer_", "input_")
 
     n_iter: int | None = 3
     features: str = "size"
