@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from twinwl.arguments import MAX_ITEMS, NAME, checked, integer
+from twinwl.arguments import MAX_ITEMS, NAME, checked, instance, integer, items
 from twinwl.arrays import Int32, Int64
 from twinwl.errors import GraphInputError, shown
 from twinwl.graphs.building import aligned, coded
@@ -82,8 +82,9 @@ class Views:
         ('ecfp', 'skeleton')
         """
         batch = cast("GraphBatch", self)
+        wanted = items("views", names, "names of views")
         return (
-            batch if tuple(names) == batch.view_names else stacked({name: self.view(name) for name in names})
+            batch if tuple(wanted) == batch.view_names else stacked({one: self.view(one) for one in wanted})
         )
 
     def with_views(
@@ -106,8 +107,9 @@ class Views:
         """
         batch = cast("GraphBatch", self)
         counts = batch.nodes_per_graph
-        views = dict(zip(batch.view_names or (own or batch.atoms or UNNAMED,), self.each_view()))
-        for name, parts in labels.items():
+        first = checked("own", own, NAME, None) or batch.atoms or UNNAMED
+        views = dict(zip(batch.view_names or (first,), self.each_view()))
+        for name, parts in checked("labels", labels, instance(dict)).items():
             if checked("view", name, NAME) in views:
                 raise GraphInputError(f"view: there are two called {name!r}; rename one")
             found = coded(aligned(parts, len(batch), f"view {name!r}"), counts, "node")

@@ -61,7 +61,7 @@ class GraphEstimator(BaseEstimator):
     _fitted_attribute: ClassVar[str]
     _kept: ClassVar[Mapping[str, Any]] = {}
     _keep: Callable[..., None]
-    _shared: ClassVar[tuple[str, ...]] = ("x_", "atoms_")
+    _shared: ClassVar[tuple[str, ...]] = ("x_", "atoms_", "view_names_")
 
     x_: str = "auto"
     """How ``x`` of PyTorch Geometric is read in other graphs, as in `GraphBatch.from_pyg`."""
