@@ -598,20 +598,6 @@ def stwin_features(
     return Encoding(matrix, grown, columns)
 
 
-def encode_in_full(batch: GraphBatch, space: FeatureSpace) -> tuple[Encoding, sparse.csr_matrix]:
-    """Encode graphs once, leaving nothing out: similarity with oneself counts every node.
-
-    Returns
-    -------
-    known : Encoding
-        In the given space.
-    full : csr_matrix
-        The same features and temporary columns for all that the space lacks.
-    """
-    known, grown = space.encoded_with_rest(batch)
-    return known, grown.matrix
-
-
 def pair_with_values(
     colours: Int32, values: Int32, known: tuple[Round, ...] | None, *, insert: bool
 ) -> tuple[Int32, tuple[Round, ...]]:
