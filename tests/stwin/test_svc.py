@@ -288,6 +288,7 @@ def test_fit_passes_at_most_fifteen_modules():
         sys.setprofile(None)
     foundations = {
         "twinwl.arguments",
+        "twinwl.compilation",
         "twinwl.errors",
         "twinwl.graphs.batch",
         "twinwl.graphs.views",

@@ -23,6 +23,7 @@ from twinwl.arguments import (
     exactly,
     foreign_array,
     graph_of_node,
+    instance,
     items,
     pointer,
     ranges,
@@ -396,7 +397,7 @@ def validate(batch: GraphBatch) -> None:  # noqa: C901  (one check after the oth
             f"node_features has shape {batch.node_features.shape}; give one row for each of {n_nodes} nodes"
         )
     _check_arcs(batch)
-    for place, _ in enumerate(batch.views, start=1):
+    for place, _ in enumerate(checked("views", batch.views, instance(tuple)), start=1):
         if len(batch.view_names) != len(batch.views) + 1:
             raise GraphInputError(f"{len(batch.view_names)} names for {len(batch.views) + 1} views")
         validate(batch.view(place))
