@@ -80,7 +80,8 @@ def test_a_vectorizer_counts_pairs_behind_its_columns(tmp_path):
     batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], [["C", "C", "O"]])
     vectorizer = STwinVectorizer(0, pairs=2)
     assert vectorizer.fit_transform(batch).toarray().tolist() == [[2, 1, 1, 1, 1]]
-    assert vectorizer.get_feature_names_out().tolist() == [
+    assert vectorizer.get_feature_names_out().tolist() == ["0: C", "0: O", "d1: C,C", "d1: C,O", "d2: C,O"]
+    assert vectorizer.column_codes() == [
         "h0:c0",
         "h0:c1",
         "d1:c0:c0",

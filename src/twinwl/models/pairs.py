@@ -6,8 +6,9 @@ neighbourhood of a few rounds are seen together as a pair. Labels are the colour
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.explanation import Branch, RootedTree
+from twinwl.models.explanation import Branch, RootedTree, shown
 from twinwl.models.features import alphabet_from_state, alphabet_to_state
 from twinwl.refinement.colours import Alphabet, refine
 
@@ -71,6 +72,16 @@ class PairSpace:
     def names(self) -> list[str]:
         """Return a name for each column: ``d3:c0:c2``, distance and both labels."""
         return [f"d{distance}:c{first}:c{second}" for distance, first, second in zip(*_unpacked(self.keys))]
+
+    def texts(self, columns: Int64 | None) -> list[str]:
+        """Return a text for each of some columns: ``d3: C,O``; the name too, where labels print alike."""
+        labels, keys = self.alphabet.labels, self.keys if columns is None else self.keys[columns]
+        found = [
+            f"d{distance}: {shown(labels[first])},{shown(labels[second])}"
+            for distance, first, second in zip(*_unpacked(keys))
+        ]
+        n_alike, names = Counter(found), replace(self, keys=keys).names()
+        return [one if n_alike[one] == 1 else f"{one} {name}" for one, name in zip(found, names)]
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
         """Return a column's name and its pair, as a tree of one branch."""

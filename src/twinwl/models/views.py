@@ -174,6 +174,16 @@ class ViewSpaces:
         """Return a name for each column."""
         return [self.titled(place, name) for place, space in enumerate(self) for name in space.names()]
 
+    def texts(self, columns: Int64 | None) -> list[str]:
+        """Return a text for each of some columns, which tells what it counts."""
+        chosen = np.arange(self.n_columns) if columns is None else columns
+        bounds = np.searchsorted(chosen, self.first_columns)
+        return [
+            self.titled(place, text)
+            for place, space in enumerate(self)
+            for text in space.texts(chosen[bounds[place] : bounds[place + 1]] - self.first_columns[place])
+        ]
+
     def locate(self, column: int) -> tuple[int, int]:
         """Return the place of a column's space, and the column there."""
         first = self.first_columns
