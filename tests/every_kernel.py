@@ -19,7 +19,7 @@ import pytest
 import twinwl as tw
 from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import inner_colours
-from twinwl.models.similarity import NearGraphs
+from twinwl.models.search import Queries
 from twinwl.neural.rows import ColourLevels
 from twinwl.refinement import colours, identities, round_kernels
 from twinwl.refinement.colours import refine
@@ -80,7 +80,8 @@ def tour(folder):
         patch.setenv("TWINWL_NUM_THREADS", "2")
         out.append(refine(plain, 2).colours.tolist())
     out.append(refine(plain, 1, initial="ring").colours.tolist())
-    out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())
+    out.append(Queries(labelled).similar_pairs(labelled, 0.5).similarity.tolist())
+    out.append(Queries(labelled).most_similar([labelled], 2, n_graphs=len(labelled)).indices.tolist())
     out += large(long)
     out += growing()
     out.append(rooted_subgraphs(plain, 2).indices.tolist())
@@ -118,15 +119,17 @@ def large(long):
 def growing():
     """Return what refinement and isomorphism give for graphs of many sizes, for whose results room grows."""
     out = []
-    for n in (1, 2, 5, 9, 20, 33, 70, 200):
-        kinds = [nx.empty_graph(n), nx.star_graph(n - 1), nx.gnm_random_graph(n, 2 * n, seed=0)]
+    for n in (1, 2, 5, 9, 20, 33, 71, 199):
+        hub, alone = 2 * n // 5, (n + 1) // 4  # the subgraph of the hub needs most room after many small ones
+        kinds = [nx.empty_graph(n), nx.gnm_random_graph(n, 2 * n, seed=0), nx.empty_graph(n)]
+        kinds[-1].add_edges_from((hub, node) for node in range(alone, n) if node != hub)
         kinds += [nx.complete_graph(n)] if n <= DENSE else []
         for graph in kinds:
-            batch = tw.from_networkx([graph, graph])
-            out.append(rooted_subgraphs(batch, 2 if n <= DENSE else 1).indices.tolist())
+            batch = tw.from_networkx([graph])
+            out += [rooted_subgraphs(batch, hops).indices.tolist() for hops in (1, 2)[: 1 + (n <= DENSE)]]
             out += [refine(batch, 3).colours.tolist(), rooted_sizes(batch, 3).tolist()]
             out += [tw.graph_hashes(batch), tw.graph_hashes(batch, "stable")]
-            out.append(tw.deduplicate(batch).labels.tolist())
+            out.append(tw.deduplicate(tw.concatenate([batch, batch])).labels.tolist())
             readouts = READ_OUT if n <= SMALL else READ_OUT[:4]
             out += [tw.graph_hashes(batch, 1, readout=name) for name in readouts]
     return out
