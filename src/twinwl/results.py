@@ -1,6 +1,7 @@
 """The classes of results that functions of twinwl return, and the store of an evaluation."""
 
 from twinwl.evaluation.audit import Audit, Ceiling
+from twinwl.evaluation.neighbours import Neighbours
 from twinwl.evaluation.power import Power
 from twinwl.evaluation.result import Evaluation, PairedComparison, ResultStore, Row, Summary
 from twinwl.isomorphism.comparison import Comparison
@@ -14,6 +15,7 @@ __all__ = [
     "Deduplication",
     "Evaluation",
     "Explanation",
+    "Neighbours",
     "PairedComparison",
     "Power",
     "ResultStore",

@@ -13,7 +13,6 @@ from tests.strategies import batches
 from twinwl import GraphBatch
 from twinwl.neural import quotient
 from twinwl.neural.quotient import draw_roots
-from twinwl.nn import NTwinEncoder
 
 
 @settings(max_examples=15)
