@@ -3,7 +3,7 @@
 from twinwl.evaluation.audit import Audit, Ceiling
 from twinwl.evaluation.neighbours import Neighbours
 from twinwl.evaluation.power import Power
-from twinwl.evaluation.result import Evaluation, PairedComparison, ResultStore, Row, Summary
+from twinwl.evaluation.result import Evaluation, MethodComparison, PairedComparison, ResultStore, Row, Summary
 from twinwl.isomorphism.comparison import Comparison
 from twinwl.isomorphism.deduplication import Deduplication
 from twinwl.models.explanation import Explanation, RootedTree
@@ -15,6 +15,7 @@ __all__ = [
     "Deduplication",
     "Evaluation",
     "Explanation",
+    "MethodComparison",
     "Neighbours",
     "PairedComparison",
     "Power",
