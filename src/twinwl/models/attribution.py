@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError
 from twinwl.models.explanation import Decision, Explanation, explanation_of
-from twinwl.models.features import keep_columns, stwin_features
+from twinwl.models.features import keep_columns
 from twinwl.models.vectorizer import STwinVectorizer
 
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
@@ -106,8 +106,9 @@ def _explained(
 ) -> Explanation:
     vectorizer._check_fitted()  # noqa: SLF001
     batch = vectorizer._graph_to_explain(graph)  # noqa: SLF001
-    encoding = stwin_features(batch, space=vectorizer.space_)
-    row: Any = keep_columns(encoding.matrix, vectorizer.columns_)
+    encoding = vectorizer.spaces_.encoded(batch)
+    own = encoding.matrix
+    row: Any = keep_columns(own, vectorizer.columns_)
     for step in between:
         if not isinstance(step, OneToOneFeatureMixin):
             raise TwinWLError(
@@ -124,19 +125,14 @@ def _explained(
     outputs, shares, method = _shares(model, row)
     base = outputs - shares.sum(axis=0)
     prediction, against, sign = _sides(model, outputs)
-    contributions = np.zeros(encoding.space.n_columns)
-    columns = np.arange(len(contributions)) if vectorizer.columns_ is None else vectorizer.columns_
-    contributions[columns] = shares @ sign
+    contributions = np.zeros(own.shape[1])
+    contributions[slice(None) if vectorizer.columns_ is None else vectorizer.columns_] = shares @ sign
     # The row of the graph gets a zero in each column that it lacks and that has a share: so these are listed.
-    present = encoding.matrix[0].indices
-    absent = np.setdiff1d(np.flatnonzero(contributions), present)
-    values = np.concatenate([encoding.matrix[0].data, np.zeros(len(absent))])
-    indices = np.concatenate([present, absent])
-    matrix = sparse.csr_matrix((values, indices, [0, len(indices)]), shape=encoding.matrix.shape)
+    absent = np.setdiff1d(np.flatnonzero(contributions), own.indices)
+    values, indices = np.append(own.data, np.zeros(len(absent))), np.append(own.indices, absent)
+    listed = sparse.csr_matrix((values, indices, [0, len(indices)]), shape=own.shape)
     decision = Decision(prediction, against, None, float(base @ sign))
-    found = explanation_of(
-        batch, encoding._replace(matrix=matrix), contributions, decision, method, n_columns
-    )
+    found = explanation_of(batch, encoding, contributions, decision, method, n_columns, listed)
     intercept = found.intercept + float(contributions[absent].sum())
     return replace(found, intercept=intercept, model=vectorizer)
 
