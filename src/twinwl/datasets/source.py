@@ -46,7 +46,7 @@ def load_dataset(
     node_label: str | None = None,
     edge_label: str | None = None,
     progress: bool | None = None,
-    atoms: str | None = None,
+    atoms: str | Sequence[str] | None = None,
     n_jobs: int | None = None,
     **options: int,
 ) -> Dataset:
@@ -129,7 +129,7 @@ def load_dataset(
         edge_label=edge_label,
         data_dir=data_dir,
         progress=progress,
-        atoms=atoms,
+        atoms=atoms,  # type: ignore[arg-type]
         n_jobs=n_jobs,
     )
     return read_source(source, reading, options=options)
