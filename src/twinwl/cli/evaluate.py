@@ -1,6 +1,6 @@
 """``twinwl evaluate``: cross-validated scores of methods on a data set, with the protocol named.
 
-[bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc,
+[bold]Methods[/]: stwin-svc, stwin, stwin-joint, ntwin; without identities: wl (as stwin), wl-svc,
 wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Name any other scikit-learn
 estimator that takes graphs by its import path, [cyan]package.module:Class[/].
 
@@ -89,7 +89,9 @@ class _Flags(ReadingAtomsFlags):
 
 def evaluate(  # noqa: PLR0917  (the options of a command)
     data: o.Data,
-    method: Annotated[list[str] | None, opt("Method; may be repeated. \\[default: stwin]", "NAME")] = None,
+    method: Annotated[
+        list[str] | None, opt("Method; may be repeated. \\[default: stwin-svc]", "NAME")
+    ] = None,
     readout: o.ReadoutsOfFeatures = None,
     network: o.Network = None,
     protocol: Annotated[str, opt("Protocol of the main figure.", "NAME")] = "fair",
@@ -130,7 +132,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     known_metrics(metric or [])
     known_metrics([] if scoring is None else [scoring], "scoring")
     methods = []
-    for name in method or ["stwin"]:  # a typo shows before an hour of work
+    for name in method or ["stwin-svc"]:  # a typo shows before an hour of work
         chosen = resolve(name)
         if readout:
             chosen = chosen.with_readout(readout)

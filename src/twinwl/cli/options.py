@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 import typer
 
 from twinwl.errors import TwinWLError
-from twinwl.graphs.atom_labels import ATOM_LABELLINGS, LADDER
+from twinwl.graphs.atom_labels import ATOM_LABELLINGS, IDENTITY_ATOMS, LADDER, MODEL_ATOMS
 from twinwl.isomorphism import READOUTS
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def _read(text: str, metavar: str | None = None, *names: str, **more: Any) -> An
 class ReadingFlags:
     """The options of every command that reads data."""
 
-    usual_atoms: ClassVar[Any] = "skeleton"
+    usual_atoms: ClassVar[Any] = MODEL_ATOMS
 
     target: Annotated[str | None, _read("Column of the targets; several: a,b,c or all.", "COL")] = None
     smiles_column: Annotated[str | None, _read("Column of a table with the SMILES.", "COL")] = None
@@ -253,12 +253,11 @@ class ReadingFlags:
 class ReadingAtomsFlags(ReadingFlags):
     """The same, of commands that train models."""
 
-    usual_atoms: ClassVar[Any] = "ecfp"  # better on scaffold splits: benchmarks/molecules.py
-
     atoms: Annotated[
         str | None,
         _read(
-            f"What the atom labels of molecules contain. {_described(CHOICES['atoms'])}. \\[default: ecfp]",
+            f"What the atom labels of molecules contain. {_described(CHOICES['atoms'])}. "
+            f"\\[default: {MODEL_ATOMS}]",
             "LEVEL",
             callback=among("atoms"),
         ),
@@ -269,12 +268,12 @@ class ReadingAtomsFlags(ReadingFlags):
 class ReadingSameFlags(ReadingFlags):
     """The same, of commands that compare graphs."""
 
-    usual_atoms: ClassVar[Any] = "constitution"
+    usual_atoms: ClassVar[Any] = IDENTITY_ATOMS
 
     atoms: Annotated[
         str | None,
         _read(
-            f"Which differences between molecules count. {_described(LADDER)}. \\[default: constitution]",
+            f"Which differences between molecules count. {_described(LADDER)}. \\[default: {IDENTITY_ATOMS}]",
             "LEVEL",
             "--same",
             callback=among("same"),

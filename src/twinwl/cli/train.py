@@ -4,8 +4,9 @@
 targets (.csv, .tsv, .parquet), an .sdf with a property of targets, or a folder of files (a subfolder for
 each class, or a labels.csv with the columns file and class).
 
-[bold]Methods[/]: [cyan]stwin[/] is a network on STwin features; [cyan]stwin-svc[/] a support vector machine
-on their kernel, good for small data sets; [cyan]ntwin[/] a network on every rooted subgraph.
+[bold]Methods[/]: [cyan]stwin-svc[/] is a support vector machine on the kernel of STwin features, with an
+approximate kernel for more than 10,000 graphs; [cyan]stwin[/] a network on these features; [cyan]ntwin[/] a
+network on every rooted subgraph.
 
 [bold]Readouts[/] of --features joint: {readouts} (exact).
 
@@ -36,13 +37,13 @@ that of always predicting the mean, which is shown with it.
 
 $ twinwl train MUTAG -o model.twinwl
 
-$ twinwl train BBBP.csv -o bbbp.twinwl --method stwin-svc --edge-labels
+$ twinwl train BBBP.csv -o bbbp.twinwl --edge-labels
 
-$ twinwl train solubility.csv -o solubility.twinwl --target logS --method stwin-svc
+$ twinwl train solubility.csv -o solubility.twinwl --target logS
 
-$ twinwl train MUTAG -o exact.twinwl --method stwin-svc --features joint --readout canonical
+$ twinwl train MUTAG -o exact.twinwl --features joint --readout canonical
 
-$ twinwl train tox21.csv -o tox21.twinwl --target all --method stwin-svc
+$ twinwl train tox21.csv -o tox21.twinwl --target all
 
 $ twinwl train NCI1 -o nci1.twinwl --method ntwin --layers 3 --hops 3
 """
@@ -57,9 +58,9 @@ from typing import Annotated, Any
 import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import checked_readouts, choice, number_or, opt
-from twinwl.cli.output import MODELS, check_output, save_model
+from twinwl.cli.output import MODELS, PAGES, check_output, save_model, write_table
 from twinwl.errors import TwinWLError, nearest
-from twinwl.terminal import say
+from twinwl.terminal import counted, say
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
@@ -107,10 +108,10 @@ class _MethodFlags:
         return vars(self) | {"readout": readouts}
 
 
-def train(
+def train(  # noqa: PLR0917  (the options of a command)
     data: o.Data,
     output: o.NewModelFile,
-    method: Annotated[str, opt("Method: stwin, stwin-svc or ntwin.", "NAME")] = "stwin",
+    method: Annotated[str, opt("Method: stwin-svc, stwin or ntwin.", "NAME")] = "stwin-svc",
     task: o.Task = "auto",
     edge_labels: o.EdgeLabels = None,
     balanced: o.Balanced = False,
@@ -122,6 +123,7 @@ def train(
     refit: o.Refit = False,
     seed: o.SeedOfModel = 0,
     device: o.Device = None,
+    html: o.Html = None,
     *,
     parameters: Annotated[dict[str, Any], _MethodFlags],
     reading: o.ReadingAtoms,
@@ -132,6 +134,7 @@ def train(
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, inputs=(data,), or_unknown=True)
+    check_output(html, PAGES)
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
     parameters = check_options(method, parameters | {"device": device, "refit": refit or None})
     if edge_labels is not None:
@@ -151,9 +154,16 @@ def train(
     if found.smiles is not None:
         say(f"Atom labels: {reading.level} (--atoms)")
     start = perf_counter()
-    report = fit(model, found, positive)
+    report = fit(model, found).report_.about(positive)
     say(f"{report}, in {perf_counter() - start:.1f} s")
+    if html is not None:
+        report.save_page(html)
     save_model(model, output, target=found.target or None, positive=positive)
+    if found.errors:
+        skipped = output.with_suffix(".skipped.csv")
+        names = ("row", "line", "kind", "reason")
+        write_table(skipped, {name: [getattr(row, name) for row in found.errors] for name in names})
+        say(f"{counted(len(found.errors), 'row')} left out: see {skipped}")
 
 
 def _grouped(found: tw.Dataset, data: str, split: str) -> tw.Dataset:

@@ -26,7 +26,7 @@ from twinwl.datasets.source import read_source
 from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
-from twinwl.evaluation.methods import Config, Grid, Method, resolve
+from twinwl.evaluation.methods import USUAL_METHOD, Config, Grid, Method, resolve
 from twinwl.evaluation.result import Evaluation, ResultStore, Row, check_protocol, key_of, row_key, versions
 from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_column, split_of
 from twinwl.graphs.batch import GraphBatch
@@ -48,8 +48,8 @@ _QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 
 
 def evaluate(
-    method: object,
-    dataset: Dataset | str | Path | tuple[object, ...],
+    method: object = None,
+    dataset: Dataset | str | Path | tuple[object, ...] | None = None,
     protocol: str = "fair",
     *,
     grid: str | Grid | None = None,
@@ -77,8 +77,9 @@ def evaluate(
     Parameters
     ----------
     method
-        A name (``"stwin"``, ``"stwin-svc"``, ``"ntwin"``, …), an import path ``"module:Class"``, or any
-        scikit-learn estimator that takes graphs.
+        A name (``"stwin-svc"``, ``"stwin"``, ``"ntwin"``, …), an import path ``"module:Class"``, or any
+        scikit-learn estimator that takes graphs. It may be left out: ``evaluate(dataset)`` evaluates
+        ``"stwin-svc"``.
     dataset
         A Dataset, anything `twinwl.load_dataset` accepts, or a tuple ``(graphs, y)`` or ``(graphs, y,
         groups)`` of arguments of `Dataset.from_graphs`.
@@ -156,6 +157,8 @@ def evaluate(
     >>> result.protocol, len(result.fold_scores)
     ('fair', 3)
     """
+    if dataset is None:
+        method, dataset = None, method
     check_protocol(protocol)
     edge_labels = checked("edge_labels", edge_labels, FLAG, None)
     n_folds = checked("n_folds", n_folds, integer(2, MAX_ITEMS))
@@ -171,7 +174,7 @@ def evaluate(
     progress = checked("progress", progress, FLAG, None)
     time_budget = checked("time_budget", time_budget, number(0), None)
     end = math.inf if time_budget is None else time.monotonic() + time_budget
-    method = resolve(method)
+    method = resolve(USUAL_METHOD if method is None else method)
     by_column = read_column(dataset, ReadOptions(), split, "split") if is_column(split) else split
     data = _loaded(dataset)
     if groups is not None:
@@ -240,12 +243,12 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     return data
 
 
-def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
+def _loaded(dataset: object) -> Dataset:
     if isinstance(dataset, Dataset):
         return dataset
     if isinstance(dataset, tuple) and len(dataset) in {2, 3}:
         graphs, y, groups = (*dataset, None)[:3]
-        return Dataset.from_graphs(graphs, y, groups=groups)  # type: ignore[arg-type]
+        return Dataset.from_graphs(graphs, y, groups=groups)
     if isinstance(dataset, str | Path):
         return read_source(dataset, ReadOptions(), "needed")
     raise TwinWLError(

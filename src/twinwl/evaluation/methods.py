@@ -24,6 +24,7 @@ Grid: TypeAlias = Mapping[str, Sequence[object]]
 """Values to try of each parameter, in every combination."""
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
 _GRID_NAMES = ("compact", "paper")
+USUAL_METHOD = "stwin-svc"  # strong where data is scarce, needs no torch, and nothing to tune
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from twinwl.arguments import JOBS, checked, one_of
 from twinwl.errors import GraphInputError, import_extra, setting, shown, warn_caller
-from twinwl.graphs.atom_labels import ATOM_LABELLINGS, periodic_table
+from twinwl.graphs.atom_labels import ATOM_LABELLINGS, MODEL_ATOMS, periodic_table
 from twinwl.graphs.building import build, listed
 from twinwl.graphs.labels import Coded, encode_labels
 
@@ -56,7 +56,7 @@ class MoleculeConstructors:
         smiles: Iterable[str],
         on_error: OnError = "fail",
         *,
-        atoms: AtomLevel = "skeleton",
+        atoms: AtomLevel = MODEL_ATOMS,
         n_jobs: int | None = None,
     ) -> GraphBatch:
         """Build a batch from SMILES strings; atoms are nodes, bonds are edges.
@@ -74,7 +74,9 @@ class MoleculeConstructors:
             Content of the labels, and so what counts as the same molecule: ``"skeleton"`` element and bond
             type; ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
             ``"stereo"`` also tetrahedral and double-bond stereo, as CIP descriptors. ``"ecfp"``, apart from
-            these: the atom invariants of Morgan fingerprints, for features.
+            these: the atom invariants of Morgan fingerprints, for features. The default is that of models,
+            as in `load_dataset` and `SmilesToGraphs`. To compare, hash or de-duplicate molecules as the
+            command line does, read them with ``"constitution"``.
         n_jobs
             Number of processes; None means one. The result does not depend on it.
 
@@ -85,7 +87,7 @@ class MoleculeConstructors:
         Examples
         --------
         >>> from twinwl import GraphBatch
-        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"])
+        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="skeleton")
         >>> acetate.labels_of_nodes(), acetate.edge_vocabulary
         (['C', 'C', 'O', 'O'], ('double', 'single'))
         >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
@@ -101,7 +103,7 @@ class MoleculeConstructors:
         return graphs
 
     @classmethod
-    def from_rdkit(cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
+    def from_rdkit(cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel = MODEL_ATOMS) -> GraphBatch:
         """Build a batch from RDKit molecules.
 
         Parameters
@@ -157,7 +159,7 @@ def read_smiles(
     smiles: Iterable[str],
     on_error: OnError = "fail",
     *,
-    atoms: AtomLevel = "skeleton",
+    atoms: AtomLevel = MODEL_ATOMS,
     n_jobs: int | None = None,
 ) -> ReadSmiles:
     """Read SMILES strings into graphs, keeping track of which could be read; the parameters of `from_smiles`.

@@ -24,10 +24,12 @@ from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, NAME, Constraint, checked, i
 from twinwl.arrays import Bool, Float64, Values
 from twinwl.errors import GraphInputError, TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import restore
+from twinwl.graphs.atom_labels import MODEL_ATOMS
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import ATOMS, AtomLevel
 from twinwl.models.calibration import ClassHead, NumberHead
+from twinwl.models.report import HeldOut, TargetReport, TrainingReport
 from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
@@ -290,7 +292,7 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
 
     Parameters
     ----------
-    atoms : {"skeleton", "constitution", "isotope", "stereo", "ecfp"}, default="skeleton"
+    atoms : {"skeleton", "constitution", "isotope", "stereo", "ecfp", "fcfp"}, default="ecfp"
         What the labels contain; see `GraphBatch.from_smiles`.
     n_jobs : int or None, default=None
         Number of processes; None is one.
@@ -306,7 +308,7 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
 
     _constraints = {"atoms": (ATOMS,), "n_jobs": (JOBS, None)}
 
-    atoms: AtomLevel = "skeleton"
+    atoms: AtomLevel = MODEL_ATOMS
     n_jobs: int | None = None
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002  (nothing is learnt)
@@ -364,6 +366,8 @@ class TaskEstimator(GraphEstimator):
     target_: str
     class_weight: object = None
     random_state: RandomState
+    _held_out: tuple[str, list[HeldOut]] | None = None
+    """How graphs were held out and what was chosen by them, and the decisions about them, of each task."""
 
     def _read_targets(self, y: object, n_graphs: int, sample_weight: object, groups: object) -> TargetTable:
         return TargetTable.read(
@@ -384,6 +388,9 @@ class TaskEstimator(GraphEstimator):
         """Return the model of one task among several; ``heads_`` and what all estimators have are set."""
         model = copy.copy(self)
         model.tasks_, model.heads_, model.target_ = None, [self.heads_[place]], (self.tasks_ or ())[place]
+        if self._held_out is not None:
+            how, held = self._held_out
+            model._held_out = how, [held[place]]  # noqa: SLF001  (of the same class)
         return model
 
     def _per_task(self, values: list[_T]) -> _T | list[_T]:
@@ -480,6 +487,21 @@ class TaskEstimator(GraphEstimator):
                 f"this model has {len(self.tasks_)} tasks; name one with task=…: {_listing(self.tasks_)}"
             )
         return self
+
+    @property
+    def report_(self) -> TrainingReport:
+        """Metrics on the training graphs that were held out, by task, with plots; not saved.
+
+        They also chose the epoch, or rounds and C, so they are a little optimistic.
+        """
+        self._check_fitted()
+        if self._held_out is None:
+            raise TwinWLError(
+                "this model has no report: it held out no graphs, or is from a file, which does not keep them"
+            )
+        how, held = self._held_out
+        found = map(TargetReport.of, held)
+        return TrainingReport(dict(zip(self.tasks_ or ("",), found)), how)
 
     @property
     def conformal_(self) -> Any:  # noqa: ANN401

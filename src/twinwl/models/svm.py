@@ -246,6 +246,12 @@ class SelectedSVM:
     unlike_rows: Any = None
     unlike: Any = None
 
+    @property
+    def choice_in_words(self) -> str:
+        """What was chosen, and among how many."""
+        rounds = f"{self.n_iter} round{'s' * (self.n_iter != 1)}"
+        return f"best of {len(self.scores)} settings: {rounds}, C = {self.C:g}"
+
 
 def select_svms(
     kernels: Iterable[tuple[int, Float64]], choices: Sequence[Choice], C: object, n_jobs: int | None = None
