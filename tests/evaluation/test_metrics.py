@@ -1,9 +1,11 @@
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn import metrics as judge
+from typer.testing import CliRunner
 
 from twinwl import TwinWLError
 from twinwl.models.metrics import METRICS, Answers, answers_of, check_metrics, figures, measure, names_for
@@ -129,10 +131,22 @@ def test_average_precision_is_that_of_the_positive_class():
     assert other["average-precision"] == judge.average_precision_score(y == "inactive", 1 - active)
 
 
+def shown_help(command):
+    from twinwl.cli.app import app  # noqa: PLC0415
+
+    return re.split(r"[\s,;.]+", CliRunner().invoke(app, [command, "--help"]).output)
+
+
+def test_the_help_of_train_names_what_estimators_can_choose_by():
+    choosable = {
+        name for task in ("classification", "regression") for name in names_for(task, choosable=True)
+    }
+    assert choosable <= set(shown_help("train"))
+    assert choosable.isdisjoint({"majority", "brier", "spearman"})
+
+
 @pytest.mark.parametrize("name", METRICS)
 def test_help_and_page_name_every_metric(name):
-    from twinwl.cli import evaluate  # noqa: PLC0415
-
     page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
-    assert name in evaluate.__doc__
+    assert name in shown_help("evaluate")
     assert f"`{name}`" in page.partition("## Metrics")[2]

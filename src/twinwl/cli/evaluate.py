@@ -19,11 +19,11 @@ contains train, valid and test, or a year; the latest tenth is then the test par
 (from 0) to parts: .json, .csv, OGB's folder with train.csv.gz and so on, or gnn_comparison_splits.zip.
 --groups keeps rows with the same value together. All methods use the same folds.
 
-[bold]Metrics[/] for classes: accuracy, majority (the accuracy of always predicting the most common class),
-roc-auc, average-precision (PR-AUC), balanced-accuracy, f1-macro, mcc, brier; for numbers: rmse, mae, r2,
-spearman. All metrics that a method supports are shown; --metric selects some of them, with accuracy or RMSE
-after them. With more than two classes, ranking metrics are computed one class against the rest. If all test
-graphs of a fold have the same class, its ROC-AUC is undefined and not included in the mean.
+[bold]Metrics[/] for classes: {metrics of classes}; for numbers: {metrics of numbers}. The majority is the
+accuracy of always predicting the most common class; average-precision is also called PR-AUC. All metrics
+that a method supports are shown; --metric selects some of them, with accuracy or RMSE after them. With more
+than two classes, ranking metrics are computed one class against the rest. If all test graphs of a fold have
+the same class, its ROC-AUC is undefined and not included in the mean.
 
 [bold]The task[/] is classification or regression. It follows from the method or, if the method supports
 both, from the targets; the result reports which was chosen and why. --scoring is the metric that chooses
@@ -185,7 +185,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         _print(results)
 
 
-def _print(results: list[tw.Evaluation]) -> None:
+def _print(results: list[tw.results.Evaluation]) -> None:
     for result in results:
         say(str(result))
     first = results[0]
@@ -197,7 +197,7 @@ def _print(results: list[tw.Evaluation]) -> None:
                 say(f"  not with the same inputs: {first.inputs}; {other.inputs}")
 
 
-def _write(output: Path, results: list[tw.Evaluation]) -> None:
+def _write(output: Path, results: list[tw.results.Evaluation]) -> None:
     from twinwl.evaluation.result import latex_table  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]

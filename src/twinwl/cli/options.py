@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from twinwl.errors import TwinWLError
 from twinwl.graphs.atom_labels import ATOM_LABELLINGS, IDENTITY_ATOMS, LADDER, MODEL_ATOMS
@@ -48,8 +49,22 @@ CHOICES = {
 def add(app: typer.Typer, command: Callable[..., None], name: str | None = None) -> None:
     """Make a function a subcommand."""
     epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
-    epilog = epilog.replace("{readouts}", ", ".join(READOUTS))
-    app.command(name, help=(command.__doc__ or "").partition("\n")[0], epilog=epilog)(_expanded(command))
+    summary = (command.__doc__ or "").partition("\n")[0]
+    app.command(name, cls=_Command, help=summary, epilog=epilog)(_expanded(command))
+
+
+class _Command(TyperCommand):
+    """A subcommand whose help names what is in tables: ``{readouts}`` and so on in its epilog."""
+
+    def format_help(self, *given: Any) -> None:  # noqa: ANN401  (of click or, in a later typer, its own copy)
+        from twinwl.models.metrics import names_for  # noqa: PLC0415  (only help needs it)
+
+        self.epilog = (self.epilog or "").replace("{readouts}", ", ".join(READOUTS))
+        for task, targets in (("classification", "classes"), ("regression", "numbers")):
+            every, choosable = names_for(task), names_for(task, choosable=True)
+            self.epilog = self.epilog.replace(f"{{metrics of {targets}}}", ", ".join(every))
+            self.epilog = self.epilog.replace(f"{{scorings of {targets}}}", ", ".join(choosable))
+        super().format_help(*given)
 
 
 def _expanded(command: Callable[..., None]) -> Callable[..., None]:
@@ -159,7 +174,7 @@ Network = Annotated[
     str | None,
     choice(
         "subgraph_network",
-        "Network on rooted subgraphs: gin, gcn, gat, ppgn or deepsets. \\[default: gin]",
+        f"Network on rooted subgraphs: {', '.join(CHOICES['subgraph_network'])}. \\[default: gin]",
         "NAME",
         "--subgraph-network",
         panel="NTwin",

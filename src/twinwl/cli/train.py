@@ -19,9 +19,9 @@ predicts a number for each graph, with the same methods.
 all of them; cells may be empty. All methods compute the features once; stwin-svc chooses rounds and C for
 each target, networks share all but their last layer. Metrics are printed for each target, and their mean.
 
-[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring: accuracy,
-balanced-accuracy, f1-macro, mcc, roc-auc or average-precision for classes, rmse, mae or r2 for numbers. If
-one class is rare, choose by roc-auc or average-precision.
+[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring. For
+classes it is one of {scorings of classes}, for numbers one of {scorings of numbers}. If one class is rare,
+choose by roc-auc or average-precision.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little
 optimistic; with --refit they are those of the network before it learnt from these graphs too. Of molecules,
@@ -64,8 +64,8 @@ from twinwl.terminal import counted, say
 
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
-    "stwin": (*_OF_STWIN, "hidden", "device", "refit"),
     "stwin-svc": (*_OF_STWIN, "kernel_approximation"),
+    "stwin": (*_OF_STWIN, "hidden", "device", "refit"),
     "ntwin": ("layers", "hops", "hidden", "root_mark", "subgraph_network", "device", "refit"),
 }
 _STWIN, _NTWIN = "STwin", "NTwin"  # panels of the help
@@ -111,7 +111,7 @@ class _MethodFlags:
 def train(  # noqa: PLR0917  (the options of a command)
     data: o.Data,
     output: o.NewModelFile,
-    method: Annotated[str, opt("Method: stwin-svc, stwin or ntwin.", "NAME")] = "stwin-svc",
+    method: Annotated[str, opt(f"Method: {', '.join(METHODS)}.", "NAME")] = "stwin-svc",
     task: o.Task = "auto",
     edge_labels: o.EdgeLabels = None,
     balanced: o.Balanced = False,

@@ -30,7 +30,7 @@ from twinwl.evaluation.methods import USUAL_METHOD, Config, Grid, Method, resolv
 from twinwl.evaluation.result import Evaluation, ResultStore, Row, check_protocol, key_of, row_key, versions
 from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_column, split_of
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.base import GraphEstimator, TaskEstimator, with_decisions
+from twinwl.models.base import GraphEstimator, Precomputed, TaskEstimator
 from twinwl.models.metrics import (
     METRICS,
     WITHOUT_COPIES,
@@ -518,7 +518,7 @@ def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRe
     held = unit.fold.validation
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
         # By now it has learnt from the hold-out: judge what it predicted before.
-        estimator = with_decisions(estimator, estimator.held_out_decisions_)
+        estimator = Precomputed(estimator, estimator.held_out_decisions_)
     answers = answers_of(
         estimator, data.graphs[held], data.targets[held], [request.scoring], data.tasks, request.positive
     )

@@ -6,7 +6,6 @@ users has the shapes that scikit-learn expects: without a table of targets, the 
 SmilesToGraphs: the first step of a pipeline that starts at strings.
 """
 
-import copy
 import functools
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,7 +37,6 @@ RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | No
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _Kind = TypeVar("_Kind", bound="type[GraphEstimator]")
 _T = TypeVar("_T")
-_Estimator = TypeVar("_Estimator", bound="TaskEstimator")
 _SEEDS_BELOW = 2**31 - 1
 _LISTED = 20  # names of tasks in a message
 
@@ -54,7 +52,8 @@ class GraphEstimator(BaseEstimator):
     that parameters had in the previous version (these keep working, with a FutureWarning), in ``_removed``
     what to do instead of those that are gone, in ``_fitted_attribute`` the attribute that ``fit`` sets last,
     and in ``_kept`` what model files keep: fitted attributes, named without their underscore, with their
-    types. A method ``_keep`` sets these. As in scikit-learn, ``__init__`` and ``set_params`` accept
+    types. A method ``_keep`` sets these. ``_shared`` names the fitted attributes that the model of one task
+    has in common with that of all tasks. As in scikit-learn, ``__init__`` and ``set_params`` accept
     everything; ``fit`` checks.
     """
 
@@ -64,6 +63,7 @@ class GraphEstimator(BaseEstimator):
     _fitted_attribute: ClassVar[str]
     _kept: ClassVar[Mapping[str, Any]] = {}
     _keep: Callable[..., None]
+    _shared: ClassVar[tuple[str, ...]] = ("x_", "atoms_")
 
     x_: str = "auto"
     """How ``x`` of PyTorch Geometric is read in other graphs, as in `GraphBatch.from_pyg`."""
@@ -75,6 +75,7 @@ class GraphEstimator(BaseEstimator):
         for table in ("_constraints", "_renamed", "_kept"):
             parts = [vars(base).get(table, {}) for base in reversed(cls.__mro__)]
             setattr(cls, table, {name: entry for part in parts for name, entry in part.items()})
+        cls._shared = tuple({name for base in cls.__mro__ for name in vars(base).get("_shared", ())})
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name, as scikit-learn does."""
@@ -99,6 +100,13 @@ class GraphEstimator(BaseEstimator):
         self = cls._with_params(params)
         self._keep(**{name: restore(kind, state[name], name) for name, kind in cls._kept.items()})
         return self
+
+    def _share_with(self, model: Self) -> Self:
+        """Give an unfitted model the fitted attributes in ``_shared``, as far as there are any."""
+        for name in self._shared:
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
+        return model
 
     def _check_parameters(self) -> None:
         """Refuse the first parameter that violates its constraints."""
@@ -385,8 +393,8 @@ class TaskEstimator(GraphEstimator):
         raise NotImplementedError
 
     def _select(self, place: int) -> Self:
-        """Return the model of one task among several; ``heads_`` and what all estimators have are set."""
-        model = copy.copy(self)
+        """Return the model of one task among several: what tasks share, and ``heads_``."""
+        model = self._share_with(type(self)(**self.get_params(deep=False)))
         model.tasks_, model.heads_, model.target_ = None, [self.heads_[place]], (self.tasks_ or ())[place]
         if self._held_out is not None:
             how, held = self._held_out
@@ -599,8 +607,8 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
         return self._per_task(self._ask("intervals", self._decisions(X), confidence))
 
 
-def with_decisions(estimator: _Estimator, decisions: Any) -> _Estimator:  # noqa: ANN401
-    """Return an estimator that answers about any graphs by decision values that are known already.
+class Precomputed:
+    """The predictions of a fitted estimator for graphs whose decision values are known already.
 
     Parameters
     ----------
@@ -609,9 +617,19 @@ def with_decisions(estimator: _Estimator, decisions: Any) -> _Estimator:  # noqa
     decisions
         Its decision values; of several tasks a list with one array per task.
     """
-    model = copy.copy(estimator)
-    model._decisions = lambda X: [decisions] if model.tasks_ is None else decisions  # type: ignore[method-assign]  # noqa: ARG005, SLF001
-    return model
+
+    def __init__(self, estimator: TaskEstimator, decisions: Any) -> None:  # noqa: ANN401
+        self._estimator = estimator
+        self._decisions = [decisions] if estimator.tasks_ is None else decisions
+        self.classes_ = getattr(estimator, "classes_", None)
+
+    def predict(self, _: GraphsLike) -> Any:  # noqa: ANN401
+        """Return the predictions, for whatever graphs: as `TaskEstimator.predict`."""
+        return self._estimator._columns(self._estimator._ask("predict", self._decisions))  # noqa: SLF001
+
+    def predict_proba(self, _: GraphsLike) -> Any:  # noqa: ANN401
+        """Return the probabilities: as `GraphClassifier.predict_proba`."""
+        return self._estimator._per_task(self._estimator._ask("probabilities", self._decisions))  # noqa: SLF001
 
 
 def _listing(names: Sequence[object]) -> str:

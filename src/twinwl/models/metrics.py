@@ -301,13 +301,14 @@ SCORINGS = tuple(name for name, metric in _CHOOSABLE.items() if metric.task == "
 NUMBER_SCORINGS = tuple(name for name, metric in _CHOOSABLE.items() if metric.task == "regression")
 
 
-def names_for(task: str) -> list[str]:
-    """Return the metrics of a task; the first is the default main metric.
+def names_for(task: str, *, choosable: bool = False) -> list[str]:
+    """Return the metrics of a task, or those that estimators can choose by; the first is the default.
 
-    >>> names_for("regression")
-    ['rmse', 'mae', 'r2', 'spearman']
+    >>> names_for("regression"), names_for("regression", choosable=True)
+    (['rmse', 'mae', 'r2', 'spearman'], ['rmse', 'mae', 'r2'])
     """
-    return [name for name, metric in METRICS.items() if metric.task == task]
+    table = _CHOOSABLE if choosable else METRICS
+    return [metric.name for metric in table.values() if metric.task == task]
 
 
 def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:

@@ -34,11 +34,11 @@ from twinwl.terminal import ProgressBar
 
 # At once: sums, their similarities, a part of a task or fold; and Nyström features, and their part.
 _MATRICES, _MATRICES_OF_LANDMARKS = 3, 5
-# Training graphs up to which "auto" compares all pairs, which takes 2.4 GB. Its processor time grows with the
-# square: 3.7 seconds for 4,000 molecules of HIV, 11 for 7,000 (with 1,000 landmarks: 7 and 9), for each target.
-# It is worth that: on held-out graphs of NCI1, Tox21 (NR-AhR), HIV and Lipophilicity the exact kernel is ahead
-# by 0.03 to 0.05 (ROC-AUC, R²) with the largest training sets tried, 2,000 to 7,000, and level with 1,000. A fixed
-# number, whatever memory the machine has, so that the same data give the same model everywhere.
+# Training graphs up to which "auto" compares all pairs, which takes 2.4 GB. Its processor time grows with
+# the square: 3.7 seconds for 4,000 molecules of HIV, 11 for 7,000 (1,000 landmarks: 7 and 9), per target.
+# It is worth that: on held-out graphs of NCI1, Tox21 (NR-AhR), HIV and Lipophilicity the exact kernel is
+# ahead by 0.03 to 0.05 (ROC-AUC, R²) with the largest training sets tried, 2,000 to 7,000, and level with
+# 1,000. A fixed number, whatever memory there is, so that the same data give the same model everywhere.
 LARGEST_EXACT = 10_000
 
 
@@ -256,7 +256,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         graph, similarity = self._graph_to_explain(X), model._similarities[0]
         encoding, full = encode_in_full(graph, model.space_)
         own, sums = own_sums(full, self.base), similarity.sums(encoding.matrix)
-        divisors = divisors_of(sums, own, similarity.own, self.base, self.normalize)[0]
+        divisors = divisors_of(sums, own, similarity.own, self.base == "minmax", self.normalize)[0]
         decision = _decision(model.heads_[0], model.svms_[0], sums / divisors)
         contributions = _contributions(
             encoding.matrix, similarity.matrix, decision.weights / divisors, self.base
@@ -342,11 +342,10 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     scoring : str, default="accuracy"
-        What the inner choice goes by, as in scikit-learn: ``"accuracy"``, ``"balanced_accuracy"``,
-        ``"f1_macro"``, ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``; the last two go by
-        decision values, one class against the rest where there are more than two. If the best choice gives
-        the same class to all held-out graphs, which happens where one class is rare, an equally good one with
-        a higher ROC-AUC is taken instead.
+        What the inner choice goes by, as scikit-learn calls it: one of ``twinwl.models.metrics.SCORINGS``.
+        ``"roc_auc"`` and ``"average_precision"`` go by decision values, one class against the rest where
+        there are more than two. If the best choice gives the same class to all held-out graphs, which happens
+        where one class is rare, an equally good one with a higher ROC-AUC replaces it.
     kernel_approximation : "auto", "nystroem" or None, default="auto"
         None compares each graph with all others. ``"nystroem"`` compares it with ``n_components`` landmarks
         alone, training graphs drawn at random, and learns a linear model with a squared loss on the Nyström
@@ -446,8 +445,9 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
         Seed of the inner folds and the landmarks, the only random steps; None gives different ones each time.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
-    scoring : {"r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"}, default="r2"
-        What the inner choice goes by, as in scikit-learn.
+    scoring : str, default="r2"
+        What the inner choice goes by, as scikit-learn calls it: one of
+        ``twinwl.models.metrics.NUMBER_SCORINGS``.
     kernel_approximation : "auto", "nystroem" or None, default="auto"
         None compares each graph with all others. ``"nystroem"`` compares it with ``n_components`` landmarks
         alone, training graphs drawn at random, and learns a linear model with a squared loss on the Nyström

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -215,6 +215,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     scoring: str | None = None
 
     _fitted_attribute = "history_"
+    _shared: ClassVar[tuple[str, ...]] = ("history_", "n_epochs_", "held_out_", "_fitted_with")
     _learns_tasks = False
 
     # ------------------------------------------------------------------ what a subclass implements
@@ -273,7 +274,9 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         batch = targets.counted(batch)
         training.device_of(self.device)  # refuse one that is not there before the work of encoding
         split_seed, *other_seeds = seeds(self.random_state, 3)
-        kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, batch)
+        grouped = targets.groups is not None or batch.atoms is None
+        scaffolds = None if grouped else functools.partial(scaffolds_of, batch)
+        kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, scaffolds)
         # Encoders are fitted on the kept part only: held-out graphs are encoded as new graphs will be.
         rows = self._labelled(
             self._learnt_examples(batch if held is None else batch[kept], start), targets, kept
@@ -535,20 +538,17 @@ def split_rows(
     validation_data: object,
     targets: TargetTable,
     seed: int,
-    graphs: GraphBatch | None = None,
+    scaffolds: Callable[[], Int64] | None = None,
 ) -> tuple[Int64, Int64 | None]:
     """Return which targets are learnt from and which are held out to choose the epoch, None for no such.
 
-    If the graphs of the targets are molecules, whole scaffolds are held out, so that intervals and sets of
-    classes hold for new scaffolds too.
+    If ``scaffolds`` returns those of the graphs, whole ones are held out where there are enough, so that
+    intervals and sets of classes hold for new scaffolds too.
     """
     if validation_data is not None or fraction is None:
         return np.arange(len(targets.rows)), None
-    codes = targets.codes
-    parts = None
-    if targets.groups is None and graphs is not None and graphs.atoms is not None:
-        parts = hold_out_scaffolds(codes, fraction, seed, scaffolds_of(graphs))
-    return parts or hold_out(codes, fraction, seed, targets.groups)
+    found = None if scaffolds is None else hold_out_scaffolds(targets.codes, fraction, seed, scaffolds())
+    return found or hold_out(targets.codes, fraction, seed, targets.groups)
 
 
 def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | Float64) -> Float64:
@@ -568,9 +568,8 @@ class NeuralGraphClassifier(base.GraphClassifier, NeuralGraphEstimator):
     class_weight : None, "balanced" or dict
         Weight of each class in the loss.
     scoring : str or None
-        What the epoch is chosen by: ``"accuracy"``, ``"balanced_accuracy"``, ``"f1_macro"``,
-        ``"matthews_corrcoef"``, ``"roc_auc"`` or ``"average_precision"``, of several tasks its mean, ties by
-        the loss. None: accuracy; of several tasks, the loss alone.
+        What the epoch is chosen by: one of ``twinwl.models.metrics.SCORINGS``, of several tasks its mean,
+        ties by the loss. None: accuracy; of several tasks, the loss alone.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
         As for `twinwl.neural.estimator.NeuralGraphEstimator`.
 
@@ -592,9 +591,8 @@ class NeuralGraphRegressor(base.GraphRegressor, NeuralGraphEstimator):
     Parameters
     ----------
     scoring : str or None
-        What the epoch is chosen by: ``"r2"``, ``"neg_root_mean_squared_error"`` or
-        ``"neg_mean_absolute_error"``, of several tasks its mean, each in standard deviations of its targets.
-        None: the loss, the squared error.
+        What the epoch is chosen by: one of ``twinwl.models.metrics.NUMBER_SCORINGS``, of several tasks its
+        mean, each in standard deviations of its targets. None: the loss, the squared error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
         As for `twinwl.neural.estimator.NeuralGraphEstimator`.
 

@@ -112,6 +112,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
     _renamed = {"normalise": "normalize"}
 
     _learns_tasks = True
+    _shared = ("inputs_", "hops_")
 
     def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
         batch = super()._new_graphs(X, what)

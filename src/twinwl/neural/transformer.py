@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import torch
@@ -63,7 +63,8 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
 
     Examples
     --------
-    >>> from twinwl import GraphBatch, NTwinTransformer
+    >>> from twinwl import GraphBatch
+    >>> from twinwl.nn import NTwinTransformer
     >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 5)
     >>> transformer = NTwinTransformer(layers=2, hidden=4, readout="ppgn")
     >>> transformer.fit_transform(graphs).shape
@@ -189,7 +190,10 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
                 f"warm_start: the task was {before!r} and is {task!r}; fit with the same kind of y, or set "
                 "warm_start=False"
             )
-        return copy.copy(self.model_).set_params(**self._new_model(task).get_params(deep=False))
+        earlier: Any = self.model_
+        model: Any = earlier._share_with(self._new_model(task))  # noqa: SLF001
+        model.module_, model.tasks_, model.heads_ = earlier.module_, earlier.tasks_, earlier.heads_
+        return model
 
     def _new_model(self, task: str) -> NTwinClassifier | NTwinRegressor:
         params = self.get_params(deep=False)
