@@ -9,6 +9,7 @@ import pytest
 from tests.cli.molecules import SMILES, run, trained, write_csv
 from twinwl.files.model_files import load
 from twinwl.graphs.batch import GraphBatch
+from twinwl.report.explain import explained
 
 pytest.importorskip("rdkit", reason="needs RDKit")
 pytest.importorskip("torch", reason="needs torch")
@@ -61,11 +62,11 @@ def test_the_file_of_patterns_has_the_shares_of_each_graph(svc, tmp_path):
     assert len({row["pattern"] for row in rows}) == 4
     estimator = load(svc)
     for row in (rows[0], rows[-1]):
-        found = estimator.explain(GraphBatch.from_smiles([SMILES[int(row["index"])]]), 100)
+        found = explained(estimator, GraphBatch.from_smiles([SMILES[int(row["index"])]]), 100)
         share = {column.name: column.share for column in found.columns}[row["pattern"]]
         assert float(row["share"]) == pytest.approx(share, rel=1e-4)
         assert row["prediction"] == str(found.prediction)
-        assert row["for"] == str(found.prediction if share > 0 else found.against)
+        assert row["for"] == str(found.sides[share <= 0])
         assert row["name"] == SMILES[int(row["index"])]
         assert row["smarts"].startswith("[#")
 

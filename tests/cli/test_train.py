@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     data, model = write_csv(tmp_path / "m.csv"), tmp_path / "model.twinwl"
-    result = run("train", data, "-o", model, "--n-iter", 2, "--hidden", 16)
+    result = run("train", data, "-o", model, "--method", "stwin", "--n-iter", 2, "--hidden", 16)
     assert result.exit_code == 0, result.output
     first, task, atoms, second, third = result.stdout.splitlines()
     assert atoms == "Atom labels: ecfp (--atoms)"
@@ -28,7 +28,7 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     assert result.stderr == ""
     found = load(model)
     accuracy = f"{100 * found.history_.best_validation_accuracy:.1f} %"
-    assert second.startswith("On held-out graphs (a tenth; best of ")
+    assert second.startswith("On held-out graphs (4 graphs; best of ")
     assert f": accuracy {accuracy}, majority class 50.0 %, ROC-AUC " in second
     assert all(name in second for name in ("PR-AUC", "balanced accuracy", "MCC", "Brier"))
     assert (found.n_iter, found.hidden, found.random_state) == (2, 16, 0)
@@ -131,8 +131,11 @@ def test_pairs_stay_together(tmp_path, method):
     ("options", "message"),
     [
         (["--method", "stwim"], "did you mean 'stwin'"),
-        (["--layers", "2"], "--layers cannot be used with --method stwin, only with ntwin"),
-        (["--method", "ntwin", "--n-iter", "2"], "only with stwin and stwin-svc"),
+        (
+            ["--method", "stwin", "--layers", "2"],
+            "--layers cannot be used with --method stwin, only with ntwin",
+        ),
+        (["--method", "ntwin", "--n-iter", "2"], "only with stwin-svc and stwin"),
         (["--method", "stwin-svc", "--hidden", "2"], "only with stwin and ntwin"),
         (["--method", "stwin-svc", "--refit"], "only with stwin and ntwin"),
         (
@@ -142,12 +145,15 @@ def test_pairs_stay_together(tmp_path, method):
         (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
         (["--method", "ntwin", "--subgraph-network", "gim"], "did you mean 'gin'"),
         (
-            ["--subgraph-network", "gcn"],
+            ["--method", "stwin", "--subgraph-network", "gcn"],
             "--subgraph-network cannot be used with --method stwin, only with ntwin",
         ),
         (["--features", "sise"], "did you mean 'size'"),
         (["--task", "regress"], "did you mean 'regression'"),
-        (["--kernel-approximation", "nystroem"], "cannot be used with --method stwin, only with stwin-svc"),
+        (
+            ["--method", "ntwin", "--kernel-approximation", "nystroem"],
+            "cannot be used with --method ntwin, only with stwin-svc",
+        ),
         (["--method", "stwin-svc", "--kernel-approximation", "nystrom"], "nystroem"),
     ],
 )
@@ -166,7 +172,7 @@ def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):
         ("smiles,y\nCC,1\nCO,1\n", "nothing to learn"),
         ("smiles,a,b\nCC,1,0\n", "name the column of targets with --target; there are: 'a', 'b'"),
         ("structure,y\nCC,1\n", "--smiles-column"),
-        ("smiles,y\nCC,1\nCO,0\n", "2 graphs"),
+        ("smiles,y\nCC,1\nCO,0\n", "only 1 graph"),
     ],
 )
 def test_bad_data_is_one_line_and_leaves_no_model(tmp_path, content, message):
@@ -277,7 +283,7 @@ def test_a_device_is_for_networks_and_has_to_be_there(tmp_path):
     assert "--device cannot be used with --method stwin-svc, only with stwin and ntwin" in refused.stderr
     assert "--device" in run("train", data, "-o", tmp_path / "m.twinwl", "--device", "tpu").stderr
     model = tmp_path / "m.twinwl"
-    assert run("train", data, "-o", model, "--hidden", 4).exit_code == 0
+    assert run("train", data, "-o", model, "--method", "stwin", "--hidden", 4).exit_code == 0
     assert run("predict", model, data, "--device", "cpu").exit_code == 0
     svc = tmp_path / "svc.twinwl"
     assert run("train", data, "-o", svc, "--method", "stwin-svc", "--n-iter", 1).exit_code == 0
@@ -288,7 +294,17 @@ def test_the_figures_of_a_refitted_network_are_those_before_the_refit(tmp_path):
     data = write_csv(tmp_path / "m.csv")
     lines = [
         run(
-            "train", data, "-o", tmp_path / "model.twinwl", "--n-iter", 1, "--hidden", 4, *refit
+            "train",
+            data,
+            "-o",
+            tmp_path / "model.twinwl",
+            "--method",
+            "stwin",
+            "--n-iter",
+            1,
+            "--hidden",
+            4,
+            *refit,
         ).stdout.splitlines()[3]
         for refit in ((), ("--refit",))
     ]

@@ -36,7 +36,7 @@ CHOICES = {
     "engine": ("local", "ray"),
     "features": ("size", "count", "joint"),
     "initial": ("label", "degree", "ring"),
-    "kernel_approximation": ("nystroem",),
+    "kernel_approximation": ("auto", "nystroem"),
     "subgraph_network": ("gin", "gcn", "gat", "ppgn", "deepsets"),
     "readout": tuple(READOUTS),
     "root_mark": ("none", "root", "distance"),

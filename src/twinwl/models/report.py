@@ -119,12 +119,15 @@ class HeldOut(NamedTuple):
         Codes of classes, or standardised numbers.
     chosen : str
         What was chosen by them for this task alone.
+    mean : float
+        Mean of the targets that were learnt from, standardised.
     """
 
     head: ClassHead | NumberHead
     decisions: Float64
     truth: Any
     chosen: str = ""
+    mean: float = 0.0
 
     def answers(self) -> Answers:
         """Return predictions and targets in the user's terms."""
@@ -167,8 +170,9 @@ class TargetReport:
         answers: Any = held.answers()
         head, task, baseline = held.head, "classification", None
         if isinstance(head, NumberHead):
-            error = float(np.sqrt(np.mean((answers.y - head.mean) ** 2))) if len(answers.y) else np.nan
-            task, baseline = "regression", (head.mean, error)
+            mean = head.mean + head.scale * held.mean
+            error = float(np.sqrt(np.mean((answers.y - mean) ** 2))) if len(answers.y) else np.nan
+            task, baseline = "regression", (mean, error)
         return cls({}, task, held.chosen, None, baseline, answers).about(None)
 
     def about(self, positive: object) -> TargetReport:
@@ -281,7 +285,7 @@ class TrainingReport(Rendered):
     def __str__(self) -> str:
         found = list(self.targets.values())
         if "" in self.targets:
-            chosen = "; ".join(filter(None, (self.chosen, found[0].chosen)))
+            chosen = ": ".join(filter(None, (self.chosen, found[0].chosen)))
             return f"On held-out graphs ({chosen}): {found[0]}"
         lines = [f"  {name}{one.chosen and f' ({one.chosen})'}: {one}" for name, one in self.targets.items()]
         means = mean_scores([one.scores for one in found])

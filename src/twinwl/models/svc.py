@@ -162,7 +162,8 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
                 )
             )
         show = None if self.verbose is None else bool(self.verbose)
-        with ProgressBar("choosing rounds and C", len(n_iters), show=show) as bar:
+        n_svms = machines.n_inner_svms(len(n_iters), choices, self.C)
+        with ProgressBar("choosing rounds and C", n_svms, show=show) as bar:
             encoding = stwin_features(targets.counted(batch), **{**self.settings, "n_iter": max(n_iters)})
             kernels = similarities_by_rounds(
                 encoding,
@@ -171,10 +172,10 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
                 normalize=self.normalize,
                 landmarks=None if approximation is None else approximation.landmarks,
             )
-            found = machines.select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
-        how = "cross-validated"
+            found = machines.select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
+        how = f"cross-validated; best of {len(found[0].scores)} settings"
         if approximation is not None:
-            how += f", kernel approximated with {len(approximation.landmarks):,} landmarks"
+            how = f"kernel approximated with {len(approximation.landmarks):,} landmarks; {how}"
         heads, svms, held = zip(*map(_finished, columns, found))
         self._held_out = how, list(held)
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
@@ -271,7 +272,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
 
 def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM, HeldOut]:
     """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
-    held = HeldOut(column.head, svm.held_out, column.answers, svm.choice_in_words)
+    held = HeldOut(column.head, svm.held_out, column.answers, svm.setting)
     if not column.numbers:
         calibration = Calibration.fitted(svm.held_out, column.codes, column.weights)
         head = replace(column.head, calibration=calibration)

@@ -332,12 +332,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             self.held_out_outputs_ = training.predict_logits(self.module_, validation.examples)
             answers = validation.targets.reshape(-1, len(self.heads_))
             decisions = self._task_decisions(self.held_out_outputs_)
+            learnt = np.nanmean(rows.targets.reshape(-1, len(self.heads_)), axis=0)
             held = []
             for place, head in enumerate(self.heads_):
                 known = is_known(answers[:, place])
                 judged = decisions[place][known], answers[known, place]
                 self.heads_[place] = head.calibrated(*judged)
-                held.append(HeldOut(head, *judged))
+                held.append(HeldOut(head, *judged, mean=float(learnt[place])))
             again = ", before the refit on all graphs" if self.refit else ""
             chosen = f"best of {self.history_.n_epochs} epochs: {self.history_.best_epoch + 1}{again}"
             self._held_out = f"{len(answers):,} graphs; {chosen}", held
