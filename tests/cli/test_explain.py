@@ -22,7 +22,7 @@ def model(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def svc(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--n-iter", "2")
+    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--set", "n_iter=2")
 
 
 def test_it_tells_prediction_shares_and_columns(model):

@@ -17,13 +17,13 @@ pytest.importorskip("torch", reason="needs torch")
 
 @pytest.fixture(scope="module", params=["stwin", "stwin-svc", pytest.param("ntwin", marks=pytest.mark.slow)])
 def model(request, tmp_path_factory):
-    rounds = [] if request.param == "ntwin" else ["--n-iter", "2"]
+    rounds = [] if request.param == "ntwin" else ["--set", "n_iter=2"]
     return trained(tmp_path_factory.mktemp("model"), "--method", request.param, *rounds)
 
 
 @pytest.fixture(scope="module")
 def svc(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--n-iter", "2")
+    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--set", "n_iter=2")
 
 
 def test_a_file_gives_a_table_of_patterns_and_a_page(model, tmp_path):

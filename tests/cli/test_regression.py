@@ -90,7 +90,7 @@ def test_the_task_can_be_asked_for(tmp_path):
         (["--task", "classification"], "the target 'size' holds 1.5, a measurement, not a class"),
         (["--scoring", "roc-auc"], "--scoring: roc-auc is for classification, and this is regression"),
         (["--scoring", "spearman"], "stwin-svc cannot choose by spearman; choose from rmse, mae, r2"),
-        (["--balanced"], "--balanced is for classes, and the targets are numbers"),
+        (["--set", "class_weight=balanced"], "no parameter 'class_weight'"),
     ],
 )
 def test_what_numbers_cannot_serve_is_refused(tmp_path, options, message):

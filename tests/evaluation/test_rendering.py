@@ -16,7 +16,7 @@ RESULTS = {
     "audit": lambda: tw.audit(TWINS, tw.load_dataset("TWINS", n_pairs=3)),
     "power": lambda: tw.research.power("size", "cfi", categories=["cycles"], copies=1),
     "ceiling": lambda: tw.research.ceiling(TWINS.graphs, TWINS.y),
-    "training": lambda: fit(new_model("stwin-svc", Task("classification", ""), {}), TWINS).report_,
+    "training": lambda: fit(new_model("stwin-svc", Task("classification", "")), TWINS).report_,
 }
 
 

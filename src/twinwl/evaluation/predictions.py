@@ -14,7 +14,7 @@ from twinwl.arrays import Bool, Float64, Values
 from twinwl.datasets.dataset import ALL, Dataset, named_targets
 from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, shown
-from twinwl.evaluation.methods import Config, resolve
+from twinwl.evaluation.methods import resolve
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
 from twinwl.models.calibration import ClassHead, NumberHead, kept
@@ -406,34 +406,33 @@ class Nearest(NamedTuple):
         return f"nearest training graph: {near[0].names[0]} (similarity {near[1]:.2f})"
 
 
-def new_model(method: str, task: Task, config: Config, *, scoring: str | None = None, seed: int = 0) -> Any:  # noqa: ANN401
+def new_model(method: object, task: Task, *, scoring: str | None = None, seed: int = 0) -> Any:  # noqa: ANN401
     """Return an unfitted classifier or regressor.
 
     Parameters
     ----------
     method
-        A name that `twinwl.evaluate` knows.
+        A name that `twinwl.evaluate` knows, or a `Method`.
     task
         Classification or regression.
-    config
-        Parameters of the estimator.
     scoring
         The metric that inner choices go by, by its name in `twinwl.evaluate`; None: the default.
 
     >>> from twinwl.models.targets import Task
-    >>> new_model("stwin-svc", Task("regression", ""), {"n_iter": 2}, scoring="mae", seed=1)
-    STwinSVR(n_iter=2, random_state=1, scoring='neg_mean_absolute_error')
+    >>> new_model("stwin-svc", Task("regression", ""), scoring="mae", seed=1)
+    STwinSVR(random_state=1, scoring='neg_mean_absolute_error')
     """
-    if task.name == "regression" and "class_weight" in config:
-        raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
-    model: Any = resolve(method).for_task(task).build(dict(config), seed)
+    chosen = resolve(method)
+    model: Any = chosen.for_task(task).build({}, seed)
     if scoring is None:
         return model
     metrics.check_metrics([scoring], task.name, "--scoring")
     scorer = metrics.scorer_for(model, scoring)
     if scorer is None:
         known = [name for name in names_for(task.name) if metrics.scorer_for(model, name)]
-        raise TwinWLError(f"--scoring: {method} cannot choose by {scoring}; choose from {', '.join(known)}")
+        raise TwinWLError(
+            f"--scoring: {chosen.name} cannot choose by {scoring}; choose from {', '.join(known)}"
+        )
     return model.set_params(scoring=scorer)
 
 
