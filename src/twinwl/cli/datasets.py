@@ -3,8 +3,8 @@
 A data set is available if its zip (or folder, or CSV) is in the folder given by [cyan]--data-dir[/] or
 [cyan]TWINWL_DATA[/], or was downloaded before. Other sets of the TU collection are downloaded on first use.
 
-[bold]Reading[/]: the options below "Reading data" are those of every command that reads graphs. Levels of atom
-labels (--atoms): {atoms}.
+[bold]Reading[/]: the options under "Reading data" are those of every command that reads graphs. Levels of
+atom labels (--atoms): {atoms}.
 
 [bold]Examples[/]
 

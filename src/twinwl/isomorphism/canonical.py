@@ -23,7 +23,6 @@ from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
-from scipy import sparse
 
 from twinwl.arguments import pointer
 from twinwl.arrays import Bool, Int32, Int64, Ints, UInt64
@@ -227,7 +226,8 @@ def _keys_by_components(batch: GraphBatch) -> UInt64:
     and may be determined by its colours. Components are cut out as rooted subgraphs, which follow arcs: in a
     directed graph a root need not reach all of its component, so a directed graph stays whole.
     """
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  (slow to load, rarely needed)
+    from scipy import sparse  # noqa: PLC0415  (slow to load, rarely needed)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
     arcs = sparse.csr_array(
         (np.ones(len(batch.indices), np.int8), batch.indices, batch.indptr), shape=(batch.n_nodes,) * 2
@@ -309,8 +309,7 @@ def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt6
     words_at = np.empty((_DEEPEST, n, words.shape[1]), np.uint64)
     marks_at = np.empty((_DEEPEST, n, marks.shape[1]), np.int32)
     cell_at = np.empty(_DEEPEST, np.int64)
-    depth = 0
-    n_paths = np.int64(0)
+    depth = n_paths = np.int64(0)
     while cell >= 0:
         if depth == _DEEPEST:
             return cost * depth

@@ -40,7 +40,7 @@ class Rendered:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        return dict(_plain(self))
+        return dict(plain(self))
 
     def table(self) -> list[list[str]]:
         """Return the main figures as rows of text, the header first."""
@@ -54,6 +54,10 @@ class Rendered:
     def _bars(self) -> dict[str, float]:
         """Return the figures that `plot` draws."""
         raise NotImplementedError
+
+    def _spreads(self) -> list[float] | None:
+        """Return the deviations of these figures, if they are means."""
+        return None
 
     @property
     def _title(self) -> str:
@@ -70,7 +74,7 @@ class Rendered:
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the main figures as bars, on matplotlib axes if given, and return these."""
         axes, bars = _axes(axes), self._bars()
-        axes.barh(list(bars), list(bars.values()))
+        axes.barh(list(bars), list(bars.values()), xerr=self._spreads())
         axes.set_title(self._title)
         return axes
 
@@ -97,14 +101,14 @@ def _axes(given: Axes | None) -> Any:  # noqa: ANN401
     return import_extra("matplotlib.figure", None).Figure().subplots() if given is None else given
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def plain(value: Any) -> Any:  # noqa: ANN401
     """Return records as dictionaries and tuples as lists; fields that ``repr`` omits are left out."""
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.repr}
     value = value._asdict() if hasattr(value, "_asdict") else value
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: plain(each) for name, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 class HeldOut(NamedTuple):
