@@ -17,10 +17,10 @@ of {scorings of classes}, for numbers one of {scorings of numbers}. If one class
 or average-precision.
 
 [bold]The figures[/] are those of held-out graphs, which also chose, so they are a little optimistic;
-[cyan]twinwl evaluate[/] gives figures to publish. Compare an accuracy with that of the majority class, an RMSE with that
-of always predicting the mean. Of molecules, whole scaffolds (ring systems and linkers) are held out: by
-networks rare ones, by stwin-svc for the errors of predict --confidence. --split scaffold holds out common
-ones too and chooses rounds and C by them; --split stratified holds out molecules at random.
+[cyan]twinwl evaluate[/] gives figures to publish. Compare an accuracy with that of the majority class, an
+RMSE with that of always predicting the mean. Of molecules, whole scaffolds (ring systems and linkers) are
+held out: by networks rare ones, by stwin-svc for the errors of predict --confidence. --split scaffold holds
+out common ones too and chooses rounds and C by them; --split stratified holds out molecules at random.
 
 Rows that cannot be used are listed in a .skipped.csv beside the model.
 
