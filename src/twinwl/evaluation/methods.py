@@ -145,6 +145,8 @@ class Method:
         TwinWLError
             If no estimator of the method has the parameter, or none accepts the value.
         """
+        if not settings:
+            return self  # estimators are slow to load
         known = self.parameters()
         found, fixed = self, {**self.fixed, **settings}
         for name, value in settings.items():
