@@ -76,6 +76,8 @@ GOOD = {
     "adjacencies": lambda: [np.array([[0, 1], [1, 0]])],
     "strings": lambda: ["Bw"],
     "smiles": lambda: ["CCO"],
+    "names": lambda: ["labels"],
+    "with_views(labels)": lambda: {"other": [[0] * 3] * 2},
     "data_list": list,
     "molecules": list,
     "indptr": lambda: np.array([0, 1, 2]),

@@ -86,7 +86,7 @@ def log_as_lines() -> None:
 # The sections of the help page, and in their order: the command, its module, and the function there.
 _SUBCOMMANDS = {
     "Models": ("train", "evaluate", "predict", "explain", "methods", "demo"),
-    "Graphs": ("compare", "hash", "dedup", "audit", "datasets"),
+    "Graphs": ("compare", "hash", "dedup", "search", "audit", "datasets"),
     "Large collections": ("corpus",),
     "Research": ("power", "ceiling", "features", "reproduce"),
 }

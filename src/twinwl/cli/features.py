@@ -6,8 +6,8 @@ file of graphs (.smi .g6 .json …). If DATA has classes, they are written as y.
 [bold]Parameters[/] of the features are set by --set: n_iter (rounds), features (size: sums of rooted sizes
 by colour; count: plain WL; joint: counts by colour and readout), readout ({readouts}), initial (label,
 degree or ring), min_df and max_features; [cyan]twinwl methods features[/] lists their defaults. The name of
-a column of readouts ends in the beginning of the value's content key, which is the same on every machine:
-h2:c17:rooted-wl=09a5b3f3c6d0e8a1.
+a column is its round and pattern, 2: C(C,O), and the beginning of the value's content key, which is the same
+on every machine: rooted-wl=09a5b3f3c6d0e8a1.
 
 [bold]The .npz[/] can be read with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also returns
 feature_names, graph_names and y. It contains no pickled objects.

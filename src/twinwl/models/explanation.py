@@ -6,7 +6,9 @@ The rooted tree of a colour: the neighbourhood, up to h steps, of the nodes with
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +17,6 @@ import numpy as np
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra
-from twinwl.refinement.identities import rooted_sizes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from twinwl.graphs.labels import Label
     from twinwl.isomorphism.rooted import RootedSubgraph
     from twinwl.models.features import Encoding
+    from twinwl.models.views import ViewEncodings
     from twinwl.refinement.colours import Alphabet
 
 _NODES_LISTED = 10
-_BONDS = {"single", "double", "triple", "aromatic"}  # the edge labels of molecules
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,9 @@ class Explanation:
         Name of the number that a regressor predicts, if it is known.
     positive : class label or None
         The class that positive shares are for, as set by `towards`; None is the predicted one.
+    view_shares : dict from str to float
+        What each view adds to the decision, and likewise pairs and extra features; empty where there is one
+        view and nothing else.
     """
 
     graph: GraphBatch
@@ -93,6 +97,7 @@ class Explanation:
     method: str
     target: str | None = None
     positive: object = None
+    view_shares: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def predicted(self) -> str:
@@ -129,6 +134,7 @@ class Explanation:
             intercept=sign * self.intercept,
             node_shares=sign * self.node_shares,
             columns=tuple(replace(column, share=sign * column.share) for column in self.columns),
+            view_shares={name: sign * share for name, share in self.view_shares.items()},
             positive=positive,
         )
 
@@ -137,9 +143,11 @@ class Explanation:
         order = np.argsort(-np.abs(self.node_shares), kind="stable")[:_NODES_LISTED].tolist()
         decision = f"decision {self.decision:+.3f}, intercept {self.intercept:+.3f}"
         bonds = self.graph.edge_vocabulary
-        noun = "atom" if bonds and _BONDS.issuperset(bonds) else "node"
+        noun = "atom" if bonds and set(_BOND_SIGNS).issuperset(bonds) else "node"
         lines = [
             f"{self.verdict}: {decision} ({self.method})",
+            *(["views:"] if self.view_shares else []),
+            *(f"  {share:+.3f}  {name}" for name, share in self.view_shares.items()),
             f"{noun}s:",
             *(f"  {self.node_shares[node]:+.3f}  {noun} {node} ({shown(labels[node])})" for node in order),
             "columns:",
@@ -184,7 +192,7 @@ class Decision(NamedTuple):
 
 def explanation_of(
     graph: GraphBatch,
-    encoding: Encoding,
+    encoding: Encoding | ViewEncodings,
     contributions: Float64,
     decision: Decision,
     method: str,
@@ -217,58 +225,19 @@ def explanation_of(
         against=plain(decision.against),
         decision=float(contributions[row.indices].sum() + decision.intercept),
         intercept=float(decision.intercept),
-        node_shares=node_shares(graph, encoding, contributions),
+        node_shares=encoding.node_shares(graph, contributions),
         columns=tuple(
-            _column_share(encoding, int(row.indices[entry]), contributions, float(row.data[entry]))
+            _column_share(graph, encoding, int(row.indices[entry]), contributions, float(row.data[entry]))
             for entry in by_weight
         ),
         method=method,
     )
 
 
-def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:
-    """Distribute the contribution of each column among the nodes that it counts.
-
-    A node gets its part of a column: one over the number of nodes, or its rooted size over their sum. So the
-    shares sum to the contributions of the graph's columns.
-
-    Parameters
-    ----------
-    graph
-        A batch of one.
-    encoding
-        Its features.
-    contributions : array of float64, shape (n_columns,)
-
-    Returns
-    -------
-    array of float64, shape (n_nodes,)
-
-    >>> from twinwl import GraphBatch
-    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
-    >>> from twinwl.models.features import stwin_features
-    >>> node_shares(path, stwin_features(path, 1, "size"), np.array([3.0, 2.0, 10.0]))
-    array([ 2., 11.,  2.])
-    """
-    places = encoding.column_of_node
-    if encoding.space.kind == "size":
-        parts = rooted_sizes(graph, len(places) - 1).astype(np.float64)
-    else:
-        parts = np.ones(places.shape)
-    shares = np.zeros(graph.n_nodes)
-    first = 0
-    for place, part, width in zip(places, parts, encoding.space.columns_per_round):
-        seen = np.flatnonzero(place >= 0)
-        whole = np.bincount(place[seen], part[seen], minlength=width)
-        shares[seen] += contributions[first + place[seen]] * part[seen] / whole[place[seen]]
-        first += width
-    return shares
-
-
-def _column_share(encoding: Encoding, column: int, contributions: Float64, value: float) -> ColumnShare:
-    name, tree = encoding.space.explained(column)
-    place = column - sum(encoding.space.columns_per_round[: tree.depth])
-    nodes = np.flatnonzero(encoding.column_of_node[tree.depth] == place)
+def _column_share(
+    graph: GraphBatch, encoding: Encoding | ViewEncodings, column: int, contributions: Float64, value: float
+) -> ColumnShare:
+    name, tree, nodes = encoding.explained(graph, column)
     return ColumnShare(name, float(contributions[column]), value, tree, tuple(nodes.tolist()))
 
 
@@ -279,6 +248,9 @@ def plain(label: object) -> object:
 
 _MOST_LINES = 60
 _MOST_NODES = 10_000
+_MOST_STEPS, _LONGEST_TEXT = 8, 64  # of a tree in one line
+_BOND_SIGNS: dict[object, str] = {"single": "", "double": "=", "triple": "#", "aromatic": ":"}  # as in SMILES
+_ARROWS = {"": "", "to": "→ ", "from": "← "}
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +275,7 @@ class Branch:
     direction: str = ""
 
     def __str__(self) -> str:
-        arrow = {"": "", "to": "→ ", "from": "← "}[self.direction]
+        arrow = _ARROWS[self.direction]
         edge = "" if self.edge_label is None else f"[{shown(self.edge_label)}] "
         times = "" if self.count == 1 else f"{self.count} × "
         return f"{times}{arrow}{edge}{shown(self.tree.label)}"
@@ -407,6 +379,52 @@ def tree_of_colour(alphabet: Alphabet, h: int, colour: int) -> RootedTree:
     for level in range(1, h + 1):
         trees = {above: _one_step_deeper(alphabet, level, above, trees) for above in needed[level]}
     return trees[colour]
+
+
+def pattern_texts(alphabet: Alphabet) -> Callable[[int, int], str]:
+    """Return a function from a round and a colour to its rooted tree as one line.
+
+    Steps back to where one came from are left out: every neighbour has one, so the tree that is left still
+    determines the colour. What the last step reaches has no branches, and neither has a node without further
+    neighbours. Long texts are cut.
+
+    >>> from twinwl import GraphBatch
+    >>> from twinwl.refinement.colours import refine
+    >>> ethanol = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[list("CCO")])
+    >>> text = pattern_texts(refine(ethanol, 2).alphabet)
+    >>> [text(2, colour) for colour in range(3)]
+    ['C(C(O))', 'C(C,O)', 'O(C(C))']
+    """
+    signature = cache(lambda level, colour: alphabet.rounds[level - 1].signature(colour))
+
+    def earlier(level: int, colour: int, target: int) -> int:
+        for one in range(level, target, -1):
+            colour = signature(one, colour)[0]
+        return colour
+
+    @cache
+    def text(level: int, colour: int, back: tuple[int, int] | None = None, steps: int = _MOST_STEPS) -> str:
+        label = shown(alphabet.labels[earlier(level, colour, 0)])
+        if not level:
+            return label
+        own, heard = signature(level, colour)
+        counts = Counter(heard)
+        if back is not None:
+            counts[back] -= 1
+        if not steps:
+            return f"{label}(…)"
+        branches = []
+        for (code, below), count in (+counts).items():
+            # Seen from below, this root has its colour of two rounds before, and arcs point the other way.
+            root = None if level == 1 else (code ^ alphabet.directed, earlier(level - 1, own, level - 2))
+            edge, direction = _kind_of_message(alphabet, code)
+            bond = "" if edge is None else _BOND_SIGNS.get(edge, f"{shown(edge)}~")
+            arrow, times = _ARROWS[direction], "" if count == 1 else f"{count}×"
+            branches.append(f"{times}{arrow}{bond}{text(level - 1, below, root, steps - 1)}")
+        whole = f"{label}({','.join(sorted(branches))})" if branches else label
+        return whole if len(whole) <= _LONGEST_TEXT else f"{whole[:_LONGEST_TEXT]}…"
+
+    return text
 
 
 def shown(label: Label) -> str:

@@ -11,7 +11,8 @@ other faults of a file become one error where it is loaded (`twinwl.files.model_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from scipy import sparse
 
 from twinwl import arguments
 from twinwl.arguments import FLAG, ROUNDS, Constraint, checked, one_of, pointer
-from twinwl.arrays import Int32, Int64, Ints, UInt64
+from twinwl.arrays import Float64, Int32, Int64, Ints, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -28,8 +29,8 @@ from twinwl.graphs.labels import Label
 from twinwl.isomorphism import READOUTS, Readout
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, joint_keys, only_sizes, resolve
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
-from twinwl.models.base import GraphEstimator, warn_unseen_labels
-from twinwl.models.explanation import RootedTree, tree_of_colour
+from twinwl.models.base import GraphEstimator
+from twinwl.models.explanation import RootedTree, pattern_texts, tree_of_colour
 from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, refine
 from twinwl.refinement.content_keys import hexadecimal
 from twinwl.refinement.histograms import colour_histograms
@@ -392,6 +393,20 @@ class FeatureSpace:
             return first
         return replace(first, examples=self.examples.of_columns(slice(first.n_columns)))
 
+    def encoded(self, batch: GraphBatch) -> Encoding:
+        """Encode graphs; what the space lacks is left out."""
+        return stwin_features(batch, space=self)
+
+    def encoded_with_rest(self, batch: GraphBatch) -> tuple[Encoding, Encoding]:
+        """Encode graphs in this space, and also with temporary columns for all that the space lacks."""
+        grown = stwin_features(batch, space=self, extend=True)
+        widths, grown_widths = np.array(self.columns_per_round), grown.space.columns_per_round
+        # The new columns of a round come after those that were known.
+        matrix = keep_columns(grown.matrix, arguments.ranges(pointer(grown_widths)[:-1], widths))
+        column = grown.column_of_node
+        known = Encoding(matrix, self, np.where(column < widths[:, None], column, np.int32(-1)))
+        return known, grown
+
     def widen(self, matrix: sparse.csr_matrix) -> None:
         """Give a matrix all columns of the space; files of earlier versions do not tell their number."""
         _require(matrix.shape[1] <= self.n_columns, "features")
@@ -403,13 +418,31 @@ class FeatureSpace:
         ``h2:c17``; for ``"joint"`` ``h2:c17:s5`` or, with a readout, ``h2:c17:rooted-wl=09a5b3f3c6d0e8a1``:
         the beginning of the value's content key, which is the same on every machine.
         """
-        if self.twins is None:
-            return [f"h{h}:c{colour}" for h, n in enumerate(self.columns_per_round) for colour in range(n)]
         return [
-            f"h{h}:c{colour}:{self._value_name(value)}"
-            for h, part in enumerate(self.twins)
-            for colour, value in part.pairs.tolist()
+            f"h{h}:c{colour}" + ("" if value is None else f":{self._value_name(value)}")
+            for h, colour, value in self._located()
         ]
+
+    def texts(self, columns: Int64 | None) -> list[str]:
+        """Return a text for each of some columns, which tells the pattern: ``2: C(C,O)``.
+
+        Columns whose texts are the same, because they were cut or labels print alike, get their names too.
+        """
+        text, located, names = pattern_texts(self.alphabet), list(self._located()), self.names()
+        chosen = range(len(names)) if columns is None else columns.tolist()
+        found = [
+            f"{h}: {text(h, colour)}" + ("" if value is None else f" {self._value_name(value, 'size=')}")
+            for h, colour, value in map(located.__getitem__, chosen)
+        ]
+        n_alike = Counter(found)
+        return [one if n_alike[one] == 1 else f"{one} {names[at]}" for one, at in zip(found, chosen)]
+
+    def _located(self) -> Iterator[tuple[int, int, int | None]]:
+        """Yield the round, colour and value of each column, as `locate` returns them."""
+        for h, width in enumerate(self.columns_per_round):
+            pairs = ((colour, None) for colour in range(width))
+            for colour, value in pairs if self.twins is None else self.twins[h].pairs.tolist():
+                yield h, colour, value
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
         """Return a column's name, and the tree of its colour with what else it asks for."""
@@ -424,9 +457,9 @@ class FeatureSpace:
             tree = replace(tree, readout=name, example=self.examples.at(column))
         return f"h{h}:c{colour}:{name}", tree
 
-    def _value_name(self, value: int) -> str:
+    def _value_name(self, value: int, size: str = "s") -> str:
         if self.values is None:
-            return f"s{value}"
+            return f"{size}{value}"
         return f"{'+'.join(readout.name for readout in self.readouts)}={self.values.name(value)}"
 
     def stored(self) -> dict[str, object]:
@@ -478,6 +511,37 @@ class Encoding(NamedTuple):
     def unseen_per_round(self) -> Int64:
         """Number of nodes left out of the matrix, by round."""
         return np.count_nonzero(self.column_of_node < 0, axis=1).astype(np.int64)
+
+    def node_shares(self, graph: GraphBatch, contributions: Float64) -> Float64:
+        """Distribute the contribution of each column among the nodes of one graph that it counts.
+
+        A node gets its part of a column: one over the number of nodes, or its rooted size over their sum. So
+        the shares sum to the contributions of the graph's columns.
+
+        >>> from twinwl import GraphBatch
+        >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
+        >>> stwin_features(path, 1, "size").node_shares(path, np.array([3.0, 2.0, 10.0]))
+        array([ 2., 11.,  2.])
+        """
+        places = self.column_of_node
+        if self.space.kind == "size":
+            parts = rooted_sizes(graph, len(places) - 1).astype(np.float64)
+        else:
+            parts = np.ones(places.shape)
+        shares = np.zeros(graph.n_nodes)
+        first = 0
+        for place, part, width in zip(places, parts, self.space.columns_per_round):
+            seen = np.flatnonzero(place >= 0)
+            whole = np.bincount(place[seen], part[seen], minlength=width)
+            shares[seen] += contributions[first + place[seen]] * part[seen] / whole[place[seen]]
+            first += width
+        return shares
+
+    def explained(self, graph: GraphBatch, column: int) -> tuple[str, RootedTree, Int64]:  # noqa: ARG002
+        """Return a column's name, its tree, and the nodes of the one graph that it counts."""
+        h = self.space.locate(column)[0]
+        place = column - sum(self.space.columns_per_round[:h])
+        return *self.space.explained(column), np.flatnonzero(self.column_of_node[h] == place)
 
 
 def stwin_features(
@@ -551,28 +615,6 @@ def stwin_features(
     )
     matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(batch), grown.n_columns))
     return Encoding(matrix, grown, columns)
-
-
-def encode_in_full(
-    batch: GraphBatch, space: FeatureSpace, *, warn: bool = True
-) -> tuple[Encoding, sparse.csr_matrix]:
-    """Encode graphs for kernels once, leaving nothing out: similarity with oneself counts every node.
-
-    Returns
-    -------
-    known : Encoding
-        In the given space.
-    full : csr_matrix
-        The same features and temporary columns for all that the space lacks.
-    """
-    grown = stwin_features(batch, space=space, extend=True)
-    widths, grown_widths = np.array(space.columns_per_round), grown.space.columns_per_round
-    # The new columns of a round come after those that were known.
-    matrix = keep_columns(grown.matrix, arguments.ranges(pointer(grown_widths)[:-1], widths))
-    if warn:
-        warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
-    column = grown.column_of_node
-    return Encoding(matrix, space, np.where(column < widths[:, None], column, np.int32(-1))), grown.matrix
 
 
 def pair_with_values(
