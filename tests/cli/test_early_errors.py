@@ -33,7 +33,7 @@ print(json.dumps(found))
 WRONG = {
     "train m.csv -o m.twinwl --target NOPE": "target: got 'NOPE'",
     "train m.csv -o m.twinwl --scoring nope": "--scoring: got 'nope'",
-    "train m.csv -o m.twinwl --method nope": "--method is 'nope'",
+    "train m.csv -o m.twinwl --method nope": "method is 'nope'",
     "train m.csv -o m.twinwl --task nope": "--task: got 'nope'",
     "train m.csv -o nowhere/m.twinwl": "its folder does not exist",
     "train nothing -o m.twinwl": "no data set or file 'nothing'",

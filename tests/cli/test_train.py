@@ -243,7 +243,7 @@ def test_numbers_are_learnt_said_to_be_and_predicted(tmp_path, method):
     refused = {
         ("predict", model, data, "--proba"): "--proba needs a classifier, but this model predicts numbers",
         ("predict", model, data, "--threshold", 0.5): "--threshold needs a classifier",
-        ("train", data, "-o", model, "--method", method, "--balanced"): "--balanced is for classes",
+        ("train", data, "-o", model, "--method", method, "--set", "class_weight=balanced"): "'class_weight'",
         ("train", data, "-o", model, "--task", "classification"): "holds 2.5, a measurement, not a class",
     }
     for arguments, message in refused.items():
