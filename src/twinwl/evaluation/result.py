@@ -645,23 +645,21 @@ class MethodComparison(Rendered):
         """Return one column per method and one row per metric, the header first; "–" where none applies."""
         cells: dict[str, dict[str, str]] = defaultdict(dict)
         for each in self.evaluations:
-            for metric, task, summary in each.readings():
-                if task and metric != each.metric:
+            cells["inputs"][each.method] = each.inputs
+            for name, task, summary in each.readings():
+                if task and name != each.metric:
                     continue
-                of = task or (METRICS[metric].of_positive and each.positive)
-                label = (
-                    metric + f" ({of})" * bool(of) + f", {summary.protocol} (optimistic)" * summary.optimistic
-                )
+                metric = METRICS[name]
+                label = metric.titled(each.positive) + " (%)" * metric.percent + f", {task}" * bool(task)
+                label += f", {summary.protocol} (optimistic)" * summary.optimistic
                 folds = f" ({len(summary.defined)} folds)" if summary.undefined else ""
                 cells[label][each.method] = summary.figure + folds
+            if each.n_leaked:
+                cells["copies in training"][each.method] = str(each.n_leaked)
+                cells["without copies"][each.method] = each.without_copies or "–"
         names = [each.method for each in self.evaluations]
         rows = [[label, *(row.get(name, "–") for name in names)] for label, row in cells.items()]
-        if any(each.n_leaked for each in self.evaluations):
-            headline = names_for(self.evaluations[0].task.name)[0]
-            rows.append(["copies in training", *(f"{each.n_leaked}" for each in self.evaluations)])
-            rows.append([f"{headline} without", *(each.without_copies or "–" for each in self.evaluations)])
-        rows.append(["inputs", *(each.inputs for each in self.evaluations)])
-        return [["fair protocol", *names], *rows]
+        return [["method", *names], *rows]
 
     def _bars(self) -> dict[str, float]:
         return {each.method: each.mean for each in self._summarised}
@@ -682,7 +680,7 @@ class MethodComparison(Rendered):
         if pairs:
             blocks: list[Block] = [self.findings(), PlainTable(names, pairs, frozenset({1})), _ABOUT_PAIRS]
             sections.append(Section("pairs", "All pairs", blocks))
-        return Page(self._title, self.evaluations[0].about, [], sections, [])
+        return Page(self._title, [*self.evaluations[0].about, _FAIR], [], sections, [])
 
     def _pairs_table(self) -> list[list[str]]:
         """Return what is known of each pair as text, the header first."""
@@ -690,31 +688,16 @@ class MethodComparison(Rendered):
             [
                 *pair.names,
                 f"{math.copysign(float(METRICS[pair.metric].gap(*pair.means)), pair.difference):+g}",
-                *(
-                    p_value_text(p).removeprefix("p = ").removeprefix("p ")
-                    for p in (pair.t_p_value, pair.holm_p_value)
-                ),
-                *(f"{share:.2f}" for share in (pair.better, pair.equal, pair.worse)),
+                *map(_two_digits, (pair.t_p_value, pair.holm_p_value, pair.better, pair.equal, pair.worse)),
             ]
             for pair in self.pairs
         ]
-        return [
-            ["method", "other", "difference", "p", "p (Holm)", "P(better)", "P(equal)", "P(worse)"],
-            *rows,
-        ]
+        names = ["method", "other", "difference", "p", "p (Holm)", "P(better)", "P(equal)", "P(worse)"]
+        return [names, *rows]
 
     def to_latex(self) -> str:
         """Return a row per method and a column per metric, and a table of all pairs, for booktabs."""
-        first = self.evaluations[0]
-        metrics = list(dict.fromkeys(name for each in self.evaluations for name in each.metrics))
-        titles = [METRICS[name].titled(first.positive) + " (%)" * METRICS[name].percent for name in metrics]
-        lines = [["method", "inputs", *titles]]
-        for each in self.evaluations:
-            fair = (reading for reading in each.readings() if not (reading[1] or reading[2].optimistic))
-            found = {name: summary.figure for name, _, summary in fair}
-            lines.append([each.method, each.inputs, *(found.get(name, "--") for name in metrics)])
-        about = f"% {first.dataset}, fair protocol: mean and standard deviation over folds"
-        text = f"{about}\n{_tabular(lines, 2)}"
+        text = f"% {self.evaluations[0].dataset}, {_FAIR}\n{_tabular([*zip(*self.table())], 2)}"
         return f"{text}\n% {_ABOUT_PAIRS}\n{_tabular(self._pairs_table(), 2)}" if self.pairs else text
 
     def __str__(self) -> str:
@@ -723,17 +706,22 @@ class MethodComparison(Rendered):
             return str(first)
         width = shutil.get_terminal_size().columns
         sentences = [textwrap.fill(line, width, subsequent_indent="  ") for line in self.findings()]
-        lines = [first.dataset, *(f"  {line}" for line in first.about)]
+        lines = [first.dataset, *(f"  {line}" for line in [*first.about, _FAIR])]
         return "\n".join([*lines, "", in_blocks(self.table(), width), "", *sentences])
 
 
+_FAIR = "fair protocol unless marked: mean ± standard deviation over folds"
 _ABOUT_PAIRS = (
     "Corrected resampled t-test, also after Holm's correction for all pairs, and the probabilities of a "
     "Bayesian correlated t-test that the first method is better, practically equal, or worse."
 )
 
 
-def _tabular(rows: list[list[str]], n_left: int) -> str:
+def _two_digits(share: float) -> str:
+    return f"{share:.2g}"
+
+
+def _tabular(rows: Sequence[Sequence[str]], n_left: int) -> str:
     head, *body = [
         " & ".join(map(_escaped, row)).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for row in rows
     ]
