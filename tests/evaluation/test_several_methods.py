@@ -275,6 +275,8 @@ def test_latex_has_the_figures_and_the_p_values():
     assert r"a\_b & not recorded & 86.67 $\pm$ 4.71 \\" in latex
     assert r"method & other & difference & p & p (Holm)" in latex
     assert r"a\_b & c & +15.67 & " in latex
+    assert "practically equal (within 1 point)" in latex
+    assert latex.isascii()
 
 
 def test_plain_values_hold_each_method_with_its_comparisons():
@@ -294,8 +296,9 @@ def test_the_page_has_the_table_and_all_pairs(tmp_path):
 
 def test_methods_with_different_inputs_are_remarked():
     rows = by_hand({"a": [0.5, 0.6], "b": [0.6, 0.5]}).evaluations
-    for row in rows[0].rows:
-        row["inputs"] = ["node_labels"]
+    for each, name in zip(rows, ("node_labels", "edge_labels")):
+        for row in each.rows:
+            row["inputs"] = [name]
     assert MethodComparison(rows).findings()[-1] == "Not all methods used the same inputs."
 
 

@@ -192,6 +192,7 @@ def test_each_given_fold_holds_out_other_graphs():
             [([0, 1], [2]), ([0, 1], [])],
             "split, fold 1: got ([0, 1], []), expected a pair (train, test) of graph indices, none empty",
         ),
+        ([([0, 1], np.empty(0, int))], "expected a pair (train, test) of graph indices, none empty"),
         ([([], [2])], "split, fold 0: got ([], [2]), expected a pair"),
         ([([0, 1], [40])], "split, fold 0: graph 40 is out of range: mine has the graphs 0 to 39"),
         ([([0, -1], [3])], "split, fold 0: graph -1 is out of range"),

@@ -34,7 +34,7 @@ from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
-from twinwl.arguments import NAME, PATH, checked, one_of
+from twinwl.arguments import NAME, PATH, checked, number, one_of
 from twinwl.arrays import Float64
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, import_extra, warn_caller
@@ -166,17 +166,17 @@ class ResultStore:
             ) from error
         found: dict[str, Row] = {}
         broken = []
-        for number, line in enumerate(content.split(b"\n"), start=1):
+        for line_number, line in enumerate(content.split(b"\n"), start=1):
             row = _parsed(line)
             if row is not None and row["format"] > FORMAT:
                 raise TwinWLError(
-                    f"{self.path}, line {number}: written in format {row['format']}, this version knows "
+                    f"{self.path}, line {line_number}: written in format {row['format']}, this version knows "
                     f"{FORMAT}; use the newer twinwl or another store"
                 )
             if row is not None:
                 found[row_key(row)] = row
             elif line.strip():
-                broken.append(number)
+                broken.append(line_number)
         if broken:
             listed = ", ".join(map(str, broken[:_LINES_LISTED])) + ", …" * (len(broken) > _LINES_LISTED)
             warn_caller(f"{self.path}: skipped broken lines {listed} ({len(broken)} in all)")
@@ -511,6 +511,7 @@ class Evaluation(Rendered):
         Parameters
         ----------
         other
+            Results of the other method.
         rope
             Largest difference of methods that are practically equal, as for `compare_scores`.
 
@@ -624,7 +625,7 @@ class MethodComparison(Rendered):
 
     def findings(self) -> list[str]:
         """Return one sentence per pair; none of a single fold, which says nothing about chance."""
-        inputs = {each.inputs for each in self._summarised}
+        inputs = {each.inputs for each in self._summarised} - {_in_words(None)}
         remark = ["Not all methods used the same inputs."] * (len(inputs) > 1 and bool(self.pairs))
         return [*map(str, self.pairs), *remark]
 
@@ -675,12 +676,21 @@ class MethodComparison(Rendered):
     def _page(self) -> Page:
         from twinwl.report.page import Block, Page, PlainTable, Section  # noqa: PLC0415  (on demand)
 
-        (header, *rows), (names, *pairs) = self.table(), self._pairs_table()
-        sections = [Section("figures", "Figures", [PlainTable(header, rows)])]
+        (header, *rows), (names, *pairs) = map(list, zip(*self.table())), self._pairs_table()
+        words = frozenset({1})  # the second column, of both tables
+        sections = [Section("figures", "Figures", [PlainTable(header, rows, words)])]
         if pairs:
-            blocks: list[Block] = [self.findings(), PlainTable(names, pairs, frozenset({1})), _ABOUT_PAIRS]
+            blocks: list[Block] = [self.findings(), PlainTable(names, pairs, words), self._about_pairs]
             sections.append(Section("pairs", "All pairs", blocks))
         return Page(self._title, [*self.evaluations[0].about, _FAIR], [], sections, [])
+
+    @property
+    def _about_pairs(self) -> str:
+        return (
+            "Corrected resampled t-test, also after Holm's correction for all pairs, and the probabilities of "
+            "a Bayesian correlated t-test that the first method is better, practically equal (within "
+            f"{self.pairs[0].rope_text}), or worse."
+        )
 
     def _pairs_table(self) -> list[list[str]]:
         """Return what is known of each pair as text, the header first."""
@@ -698,23 +708,22 @@ class MethodComparison(Rendered):
     def to_latex(self) -> str:
         """Return a row per method and a column per metric, and a table of all pairs, for booktabs."""
         text = f"% {self.evaluations[0].dataset}, {_FAIR}\n{_tabular([*zip(*self.table())], 2)}"
-        return f"{text}\n% {_ABOUT_PAIRS}\n{_tabular(self._pairs_table(), 2)}" if self.pairs else text
+        return f"{text}\n% {self._about_pairs}\n{_tabular(self._pairs_table(), 2)}" if self.pairs else text
 
     def __str__(self) -> str:
         first = self.evaluations[0]
         if len(self.evaluations) == 1:
             return str(first)
         width = shutil.get_terminal_size().columns
-        sentences = [textwrap.fill(line, width, subsequent_indent="  ") for line in self.findings()]
+        sentences = [
+            textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
+            for line in self.findings()
+        ]
         lines = [first.dataset, *(f"  {line}" for line in [*first.about, _FAIR])]
         return "\n".join([*lines, "", in_blocks(self.table(), width), "", *sentences])
 
 
 _FAIR = "fair protocol unless marked: mean ± standard deviation over folds"
-_ABOUT_PAIRS = (
-    "Corrected resampled t-test, also after Holm's correction for all pairs, and the probabilities of a "
-    "Bayesian correlated t-test that the first method is better, practically equal, or worse."
-)
 
 
 def _two_digits(share: float) -> str:
@@ -723,7 +732,8 @@ def _two_digits(share: float) -> str:
 
 def _tabular(rows: Sequence[Sequence[str]], n_left: int) -> str:
     head, *body = [
-        " & ".join(map(_escaped, row)).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for row in rows
+        " & ".join(map(_escaped, row)).replace("±", r"$\pm$").replace("²", "$^2$").replace("–", "--") + r" \\"
+        for row in rows
     ]
     columns = "l" * n_left + "r" * (len(rows[0]) - n_left)
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
@@ -989,6 +999,7 @@ def compare_scores(
     """
     from scipy import stats  # noqa: PLC0415  (slow to load)
 
+    rope = checked("rope", rope, number(0))
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     n = len(x)
     if x.shape != y.shape or x.ndim != 1 or n < 2:  # noqa: PLR2004

@@ -394,7 +394,8 @@ def _from_pairs(data: Dataset, what: str, pairs: Sequence[object]) -> Split:
     for number, pair in enumerate(pairs):
         where = f"{what}, fold {number}"
         parts = [foreign_array(where, part) for part in items(where, pair, "a pair (train, test)")]
-        if len(parts) != 2 or any(part.ndim != 1 or part.dtype.kind not in "iu" for part in parts):  # noqa: PLR2004
+        sound = [part.ndim == 1 and part.size > 0 and part.dtype.kind in "iu" for part in parts]
+        if sound != [True, True]:
             raise TwinWLError(
                 f"{where}: got {shown(pair)}, expected a pair (train, test) of graph indices, none empty"
             )
