@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.evaluation.audit import audit
     from twinwl.evaluation.evaluate import evaluate
+    from twinwl.evaluation.neighbours import neighbours
     from twinwl.files.model_files import load, save
     from twinwl.graphs.batch import GraphBatch, concatenate
     from twinwl.graphs.building import as_batch
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from twinwl.models.vectorizer import STwinVectorizer
     from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
     from twinwl.neural.stwin import STwinClassifier, STwinRegressor
+    from twinwl.refinement.colours import colours
+    from twinwl.refinement.identities import rooted_sizes
 
     from_edges = GraphBatch.from_edges
     from_graph6 = GraphBatch.from_graph6
@@ -51,6 +54,7 @@ _NAMES_IN = {
     "errors": ("TwinWLError", "TwinWLWarning"),
     "evaluation.audit": ("audit",),
     "evaluation.evaluate": ("evaluate",),
+    "evaluation.neighbours": ("neighbours",),
     "files.model_files": ("load", "save"),
     "graphs.batch": ("GraphBatch", "concatenate"),
     "graphs.building": ("as_batch",),
@@ -63,6 +67,8 @@ _NAMES_IN = {
     "models.vectorizer": ("STwinVectorizer",),
     "neural.ntwin": ("NTwinClassifier", "NTwinRegressor"),
     "neural.stwin": ("STwinClassifier", "STwinRegressor"),
+    "refinement.colours": ("colours",),
+    "refinement.identities": ("rooted_sizes",),
 }
 _HOME_OF = {name: f"twinwl.{module}" for module, names in _NAMES_IN.items() for name in names}
 _MODULES = ("nn", "pyg", "research", "results")
@@ -95,6 +101,7 @@ __all__ = [
     "__version__",
     "as_batch",
     "audit",
+    "colours",
     "compare",
     "concatenate",
     "deduplicate",
@@ -111,6 +118,8 @@ __all__ = [
     "graph_hashes",
     "load",
     "load_dataset",
+    "neighbours",
+    "rooted_sizes",
     "save",
 ]
 
