@@ -687,8 +687,8 @@ class MethodComparison(Rendered):
     @property
     def _about_pairs(self) -> str:
         return (
-            "Corrected resampled t-test, also after Holm's correction for all pairs, and the probabilities of "
-            "a Bayesian correlated t-test that the first method is better, practically equal (within "
+            "Corrected resampled t-test, also after Holm's correction for all pairs, and probabilities of "
+            "the Bayesian correlated t-test that the first method is better, practically equal (within "
             f"{self.pairs[0].rope_text}), or worse."
         )
 
