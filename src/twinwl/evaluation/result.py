@@ -620,8 +620,13 @@ class MethodComparison(Rendered):
 
     @property
     def _summarised(self) -> list[Evaluation]:
-        """The methods that have results, to which the protocol applies."""
-        return [each for each in self.evaluations if each.rows and each.summary() is not None]
+        """The methods to which the protocol applies."""
+        return [each for each in self._begun if each.summary() is not None]
+
+    @property
+    def _begun(self) -> list[Evaluation]:
+        """The methods that have results; a time budget may leave some without."""
+        return [each for each in self.evaluations if each.rows]
 
     def findings(self) -> list[str]:
         """Return one sentence per pair; none of a single fold, which says nothing about chance."""
@@ -631,21 +636,21 @@ class MethodComparison(Rendered):
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one record per method, protocol and metric that applies; see `Evaluation.to_records`."""
-        return [record for each in self.evaluations for record in each.to_records()]
+        return [record for each in self._begun for record in each.to_records()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, each method with its comparisons."""
         pairs = [_plain(pair) for pair in self.pairs]
         methods = [
             {**each.to_dict(), "comparisons": [pair for pair in pairs if each.method in pair["names"]]}
-            for each in self.evaluations
+            for each in self._begun
         ]
         return {"dataset": self.evaluations[0].dataset, "rope": self.rope, "methods": methods}
 
     def table(self) -> list[list[str]]:
         """Return one column per method and one row per metric, the header first; "–" where none applies."""
         cells: dict[str, dict[str, str]] = defaultdict(dict)
-        for each in self.evaluations:
+        for each in self._begun:
             cells["inputs"][each.method] = each.inputs
             for name, task, summary in each.readings():
                 if task and name != each.metric:
