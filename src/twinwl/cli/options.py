@@ -108,15 +108,15 @@ def long_help(docstring: str | None) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-def among(option: str, name: str = "") -> Callable[[Any], Any]:
-    """Return a callback that refuses values of an option that are not in its `CHOICES`."""
+def among(option: str, name: str = "", *, several: bool = False) -> Callable[[Any], Any]:
+    """Return a callback that refuses values that are not in an option's `CHOICES`, or several with commas."""
 
     def check(given: Any) -> Any:  # noqa: ANN401  (as in typer)
         from twinwl.arguments import MARKED_WL, checked, one_of  # noqa: PLC0415  (keeps --help fast)
 
         more = [MARKED_WL] if option == "readout" else []
-        if given is not None:
-            checked(name or "--" + option.replace("_", "-"), given, one_of(*CHOICES[option]), *more)
+        for value in [] if given is None else given.split(",") if several else [given]:
+            checked(name or "--" + option.replace("_", "-"), value.strip(), one_of(*CHOICES[option]), *more)
         return given
 
     return check
@@ -276,9 +276,10 @@ class ReadingAtomsFlags(ReadingFlags):
     atoms: Annotated[
         str | None,
         _read(
-            f"What the atom labels of molecules contain. {_described(CHOICES['atoms'])}. \\[default: ecfp]",
+            f"What the atom labels of molecules contain. {_described(CHOICES['atoms'])}. Several, with "
+            "commas, are views (stwin-svc, features). \\[default: ecfp]",
             "LEVEL",
-            callback=among("atoms"),
+            callback=among("atoms", several=True),
         ),
     ] = None
 

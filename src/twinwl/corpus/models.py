@@ -253,6 +253,10 @@ def predict_corpus(corpus: Corpus, path: Path, output: Path, running: Running, *
         )
     if proba and not hasattr(model, "predict_proba"):
         raise TwinWLError(f"proba: {path} predicts numbers, which have no probabilities; leave it out")
+    if getattr(model, "view_names_", ()):
+        raise TwinWLError(
+            f"{path} was trained on {len(model.view_names_)} views, and a corpus has one; use twinwl predict"
+        )
     learnt = getattr(model, "atoms_", None) or "skeleton"
     if corpus.atoms not in {None, learnt}:
         raise TwinWLError(

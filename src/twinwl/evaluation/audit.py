@@ -491,7 +491,8 @@ def _read(source: object, reading: ReadOptions, asked: Sequence[str]) -> Audited
     data = read_source(source, plain, "none")
     if reading.target == ALL:
         asked = read_source(source, reading, "given").tasks
-    return AuditedSet(data, {name: targets_in(columns, name, data) for name in asked if name in columns})
+    known = [name for name in asked if name in columns]
+    return AuditedSet(data, {name: targets_in(columns, name, data.rows, data.name) for name in known})
 
 
 def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:

@@ -288,7 +288,7 @@ def truths_of(
         )
     for name in names:
         model.for_task(name)
-    return {name: targets_in(columns, name, data) for name in names}
+    return {name: targets_in(columns, name, data.rows, data.name) for name in names}
 
 
 def prediction_table(

@@ -511,7 +511,7 @@ class Evaluation(Rendered):
         Parameters
         ----------
         other
-            Results of the other method.
+            Another evaluation on the same folds.
         rope
             Largest difference of methods that are practically equal, as for `compare_scores`.
 

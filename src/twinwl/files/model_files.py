@@ -40,7 +40,7 @@ from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.storage import written
 from twinwl.graphs.from_pyg import READINGS_OF_X
 from twinwl.graphs.labels import normalise_label
-from twinwl.graphs.molecules import ATOMS
+from twinwl.graphs.molecules import JOINED_LEVELS
 
 # How twinwl 0.1 (format 1) wrote labels, which it did not leave to JSON: as [kind, value].
 _LABELS_OF_0_1 = {
@@ -606,7 +606,7 @@ def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Any:  # 
 
 
 # What a model remembers of the graphs and targets it was fitted on, as attributes that end in an underscore.
-_KEPT = {"x": READINGS_OF_X, "atoms": ATOMS, "target": NAME, "positive": NAME}
+_KEPT = {"x": READINGS_OF_X, "atoms": JOINED_LEVELS, "target": NAME, "positive": NAME}
 
 
 def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[object]) -> Any:  # noqa: ANN401

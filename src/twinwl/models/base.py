@@ -25,7 +25,7 @@ from twinwl.errors import GraphInputError, TwinWLError, setting, shown, warn_cal
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
-from twinwl.graphs.molecules import ATOMS, AtomLevel
+from twinwl.graphs.molecules import LEVELS, AtomLevel
 from twinwl.models.calibration import ClassHead, NumberHead
 from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
 
@@ -61,12 +61,15 @@ class GraphEstimator(BaseEstimator):
     _fitted_attribute: ClassVar[str]
     _kept: ClassVar[Mapping[str, Any]] = {}
     _keep: Callable[..., None]
-    _shared: ClassVar[tuple[str, ...]] = ("x_", "atoms_")
+    _shared: ClassVar[tuple[str, ...]] = ("x_", "atoms_", "view_names_")
 
     x_: str = "auto"
     """How ``x`` of PyTorch Geometric is read in other graphs, as in `GraphBatch.from_pyg`."""
-    atoms_: AtomLevel | None = None
-    """How the molecules of ``fit`` were read (`GraphBatch.atoms`)."""
+    atoms_: str | None = None
+    """How the molecules of ``fit`` were read (`GraphBatch.atoms`); levels of several views with commas."""
+    view_names_: tuple[str, ...] = ()
+    """The views of the graphs of ``fit``; empty where they had one."""
+    _uses_views: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -96,7 +99,8 @@ class GraphEstimator(BaseEstimator):
     def _from_state(cls, params: dict[str, Any], state: dict[str, Any]) -> Self:
         """Rebuild an estimator from what a model file holds; refuse what does not fit together."""
         self = cls._with_params(params)
-        self._keep(**{name: restore(kind, state[name], name) for name, kind in cls._kept.items()})
+        found = {name: kind for name, kind in cls._kept.items() if name in state}
+        self._keep(**{name: restore(kind, state[name], name) for name, kind in found.items()})
         return self
 
     def _share_with(self, model: Self) -> Self:
@@ -125,7 +129,11 @@ class GraphEstimator(BaseEstimator):
         self._check_parameters()
         warm = getattr(self, "warm_start", False)
         batch = self._new_graphs(X, "fit") if warm else graphs_of(X, "fit")
-        self.atoms_ = batch.atoms or (self.atoms_ if warm else None)
+        if batch.views and not self._uses_views:
+            raise self._one_view_only(batch)
+        self.view_names_ = batch.view_names
+        levels = [batch.atoms or "", *(view.atoms or "" for view in batch.views)]
+        self.atoms_ = (",".join(levels) if all(levels) else None) or (self.atoms_ if warm else None)
         self.x_ = reading_of_x(batch)
         features = batch.node_features if batch.has_node_features else None
         if features is not None and not getattr(self, "ignore_features", True):
@@ -144,13 +152,36 @@ class GraphEstimator(BaseEstimator):
 
     def _new_graphs(self, X: GraphsLike, what: str) -> GraphBatch:
         """Return other graphs than those of ``fit``, with labels that mean the same."""
-        return self._same_atoms(graphs_of(X, what, self.x_))
+        return self._same_labels(graphs_of(X, what, self.x_))
 
     def _graph_to_explain(self, X: GraphsLike) -> GraphBatch:
-        return self._same_atoms(one_graph(X, "the graph to explain", self.x_))
+        return self._same_labels(one_graph(X, "the graph to explain", self.x_))
 
-    def _same_atoms(self, batch: GraphBatch) -> GraphBatch:
-        """Refuse molecules that were read in another way; graphs of which that is not known are accepted."""
+    def _one_view_only(self, batch: GraphBatch) -> GraphInputError:
+        name = type(self).__name__
+        what = "was fitted on" if hasattr(self, self._fitted_attribute) else "uses"
+        views = f"{len(batch.view_names)} views, {', '.join(batch.view_names)}"
+        return GraphInputError(
+            f"these graphs have {views}, and this {name} {what} one; choose it with "
+            f"batch.view({batch.view_names[-1]!r})"
+        )
+
+    def _same_labels(self, batch: GraphBatch) -> GraphBatch:
+        """Return the views that the estimator was fitted on, by their names.
+
+        Refuse molecules that were read in another way; graphs of which that is not known are accepted.
+        """
+        missing = [name for name in self.view_names_ if name not in batch.view_names]
+        if missing:
+            raise GraphInputError(
+                f"these graphs have no view {missing[0]!r}, and this {type(self).__name__} was fitted on the "
+                f"views {', '.join(self.view_names_)}; read these with the same ones"
+            )
+        if self.view_names_:
+            return batch.select_views(self.view_names_)
+        if batch.views and self.atoms_ not in batch.view_names:
+            raise self._one_view_only(batch)
+        batch = batch.view(self.atoms_) if batch.views and self.atoms_ else batch
         if None not in {batch.atoms, self.atoms_} and batch.atoms != self.atoms_:
             raise GraphInputError(
                 f"these molecules were read with atoms={batch.atoms!r}, and this {type(self).__name__} was "
@@ -298,8 +329,8 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
 
     Parameters
     ----------
-    atoms : {"skeleton", "constitution", "isotope", "stereo", "ecfp"}, default="skeleton"
-        What the labels contain; see `GraphBatch.from_smiles`.
+    atoms : str or sequence of str, default="skeleton"
+        What the labels contain; see `GraphBatch.from_smiles`. Several levels become views.
     n_jobs : int or None, default=None
         Number of processes; None is one.
 
@@ -312,9 +343,9 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
     array(['amine'], dtype='<U7')
     """
 
-    _constraints = {"atoms": (ATOMS,), "n_jobs": (JOBS, None)}
+    _constraints = {"atoms": (LEVELS,), "n_jobs": (JOBS, None)}
 
-    atoms: AtomLevel = "skeleton"
+    atoms: AtomLevel | Sequence[AtomLevel] = "skeleton"
     n_jobs: int | None = None
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002  (nothing is learnt)

@@ -21,11 +21,11 @@ from twinwl.models import svm as machines
 from twinwl.models.base import RandomState, old_names, one_seed, with_parameters
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
-from twinwl.models.features import FeatureEstimator, FeatureSpace, encode_in_full, stwin_features
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
-from twinwl.models.similarity import BASES, Similarity, divisors_of, own_sums, similarities_by_rounds
+from twinwl.models.similarity import BASES, MeanSimilarity, mean_similarities
 from twinwl.models.svm import Choice, SelectedSVM, inner_folds, scaffold_folds
 from twinwl.models.targets import TargetColumn, name_task
+from twinwl.models.views import ViewEstimator, ViewSpaces
 from twinwl.terminal import ProgressBar
 
 # The model of one task is of the same class.
@@ -45,7 +45,7 @@ def _of_svms(name: str, doc: str) -> Any:  # noqa: ANN401
 
 
 @with_parameters
-class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
+class TwinSVM(ViewEstimator, estimators.TaskEstimator):
     """Base of the support vector machines on a twin kernel: the choice of rounds and C, and prediction.
 
     Several tasks share the features and the kernel matrices. Each has an SVM of its own, which is the one
@@ -55,7 +55,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
     ----------
     svms_ : list of SelectedSVM
         One per task.
-    space_ : FeatureSpace
+    spaces_ : ViewSpaces
     matrix_ : csr_matrix, shape (n_support, n_columns)
         Features of the support vectors of all tasks.
     rows_ : array of int64, shape (n_support,)
@@ -67,6 +67,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         "C": (machines.PENALTIES,),
         "base": (one_of(*BASES),),
         "normalize": (FLAG,),
+        "average_rounds": (FLAG,),
         "inner_folds": (machines.INNER_FOLDS,),
         "n_jobs": (arguments.JOBS, None),
         "random_state": arguments.RANDOM_STATE,
@@ -77,7 +78,6 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
     }
     _fitted_attribute = "heads_"
     _kept = {
-        "space": FeatureSpace,
         "matrix": sparse.csr_matrix,
         "rows": Int64,
         "svms": list[SelectedSVM],
@@ -99,6 +99,8 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
     readout: ReadoutChoice = "size"
     tol: float = 1e-3
     verbose: bool | int | None = None
+    average_rounds: bool = False
+    pairs: int | None = None
 
     n_iter_ = _of_svms("n_iter", "The number of rounds chosen.")
     C_ = _of_svms("C", "The penalty chosen.")
@@ -132,7 +134,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         """
         batch = self._graphs_to_fit(X)
         targets = self._read_targets(y, len(batch), sample_weight, groups)
-        self._check_memory(len(targets.rows))
+        self._check_memory(len(targets.rows), len(batch.view_names or (None,)))
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         seed = one_seed(self.random_state)
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
@@ -156,23 +158,25 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
             )
         show = None if self.verbose is None else bool(self.verbose)
         with ProgressBar("choosing rounds and C", len(n_iters), show=show) as bar:
-            encoding = stwin_features(targets.counted(batch), **{**self.settings, "n_iter": max(n_iters)})
-            kernels = similarities_by_rounds(
-                encoding,
+            settings = {**self.settings, "n_iter": max(n_iters)}
+            encoded = ViewSpaces.learn(targets.counted(batch), settings, self.pairs)
+            kernels = mean_similarities(
+                encoded,
                 n_iters,
                 self.base,
                 normalize=self.normalize,
                 landmarks=None if approximation is None else approximation.landmarks,
+                average_rounds=self.average_rounds,
             )
             found = machines.select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
         heads, svms = zip(*map(_finished, columns, found))
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
-        self._keep(encoding.space, encoding.matrix[rows], rows, list(svms), targets.names, list(heads))
+        self._keep_views(encoded.spaces, encoded.matrix[rows], rows, list(svms), targets.names, list(heads))
         return self
 
-    def _keep(
+    def _keep_views(
         self,
-        space: FeatureSpace,
+        spaces: ViewSpaces,
         matrix: sparse.csr_matrix,
         rows: Int64,
         svms: list[SelectedSVM],
@@ -182,30 +186,41 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         """Set fitted attributes; ``matrix`` has the features of the training graphs ``rows``."""
         if matrix.shape[0] != len(rows):
             raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-        space.widen(matrix)
-        self.svms_, self.rows_ = svms, rows
-        self.space_ = space.first_rounds(max(svm.n_iter for svm in svms))
-        self.matrix_, self._similarities, order = matrix[:, : self.space_.n_columns], [], np.argsort(rows)
+        spaces.widen(matrix)
+        self.svms_, self.rows_, averaged = svms, rows, checked("n_iter", self.n_iter, one_or_more(ROUNDS))
+        self.spaces_ = spaces.first_rounds(max(svm.n_iter for svm in svms))
+        self.matrix_, self._similarities, order = (
+            spaces.columns_of(self.spaces_, matrix),
+            [],
+            np.argsort(rows),
+        )
         for svm in svms:
             own = matrix[order[np.searchsorted(rows, svm.vectors.rows, sorter=order)]]
-            n_columns = self.space_.first_rounds(svm.n_iter).n_columns
-            self._similarities.append(Similarity(own[:, :n_columns], self.base, normalize=self.normalize))
+            first = spaces.first_rounds(svm.n_iter)
+            rounds = averaged if self.average_rounds else [svm.n_iter]
+            self._similarities.append(
+                MeanSimilarity(
+                    first, spaces.columns_of(first, own), rounds, self.base, normalize=self.normalize
+                )
+            )
         self.tasks_, self.heads_ = tasks, heads
 
     def _select(self, place: int) -> Self:
         model, svm = super()._select(place), self.svms_[place]
         own = np.isin(self.rows_, svm.vectors.rows)
-        model._keep(self.space_, self.matrix_[own], self.rows_[own], [svm], None, [self.heads_[place]])
+        model._keep_views(self.spaces_, self.matrix_[own], self.rows_[own], [svm], None, [self.heads_[place]])
         return model
 
-    def _check_memory(self, n_graphs: int) -> None:
-        """Refuse kernel matrices that would not fit into memory."""
+    def _check_memory(self, n_graphs: int, n_views: int) -> None:
+        """Refuse kernel matrices that would not fit into memory; each further view keeps two of its own."""
+        further = 2 * (n_views - 1) + 2 * (self.pairs is not None) + self.average_rounds
         if self.kernel_approximation is None:
-            needed, what = _MATRICES * n_graphs**2, f"{_MATRICES} matrices of all pairs,"
+            n_matrices = _MATRICES + further
+            needed, what = n_matrices * n_graphs**2, f"{n_matrices} matrices of all pairs,"
             remedy = f"use kernel_approximation='nystroem', {self._for_large_sets} or fewer graphs"
         else:
             n_landmarks = min(n_graphs, self.n_components)
-            needed = _MATRICES_OF_LANDMARKS * n_landmarks * n_graphs
+            needed = (_MATRICES_OF_LANDMARKS + further) * n_landmarks * n_graphs
             what, remedy = f"with {n_landmarks:,} landmarks,", "use a smaller n_components"
         arguments.check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
 
@@ -214,9 +229,8 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         batch, encoded, found = self._new_graphs(X, "predict"), {}, []
         for svm, similarity in zip(self.svms_, self._similarities):
             if svm.n_iter not in encoded:  # tasks with the same rounds share it
-                encoded[svm.n_iter] = encode_in_full(batch, self.space_.first_rounds(svm.n_iter))
-            known, full = encoded[svm.n_iter]
-            blocks = similarity.blocks(known.matrix, own_sums(full, self.base))
+                encoded[svm.n_iter] = similarity.compared(batch)
+            blocks = similarity.blocks(encoded[svm.n_iter])
             found.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
         return found
 
@@ -240,15 +254,17 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         """
         model = self._one_task(task)
         graph, similarity = self._graph_to_explain(X), model._similarities[0]
-        encoding, full = encode_in_full(graph, model.space_)
-        own, sums = own_sums(full, self.base), similarity.sums(encoding.matrix)
-        divisors = divisors_of(sums, own, similarity.own, self.base == "minmax", self.normalize)[0]
-        decision = _decision(model.heads_[0], model.svms_[0], sums / divisors)
-        contributions = _contributions(
-            encoding.matrix, similarity.matrix, decision.weights / divisors, self.base
-        )
+        compared = similarity.compared(graph)
+        decision = _decision(model.heads_[0], model.svms_[0], similarity.of(compared))
+        contributions = similarity.contributions(compared, decision.weights)
         method = "value times weight" if self.base == "linear" else "shares add up to the decision value"
-        return explanation_of(graph, encoding, contributions, decision, f"exact: {method}", n_columns)
+        known = compared.known
+        found = explanation_of(graph, known, contributions, decision, f"exact: {method}", n_columns)
+        if len(known.parts) == 1:
+            return found
+        of_views = np.split(contributions, known.spaces.first_columns[1:-1])
+        shares = {title: float(part.sum()) for title, part in zip(known.spaces.titles, of_views)}
+        return replace(found, view_shares=shares)
 
     def _to_state(self) -> dict[str, object]:
         svms = [replace(svm, held_out=None, unlike_rows=None, unlike=None) for svm in self.svms_]
@@ -277,18 +293,6 @@ def _decision(head: ClassHead | NumberHead, svm: SelectedSVM, similarities: Floa
     wanted = int(predicted_codes(decisions)[0])
     other = 1 - wanted if decisions.ndim == 1 else int(np.argsort(-decisions[0], kind="stable")[1])
     return Decision(head.classes[wanted], head.classes[other], *svm.vectors.between(wanted, other))
-
-
-def _contributions(
-    known: sparse.csr_matrix, support: sparse.csr_matrix, weights: Float64, base: str
-) -> Float64:
-    """Return the contribution of each column: its part of every similarity, weighted and summed."""
-    value = known.toarray()[0]
-    if base == "linear":
-        return np.asarray(support.T @ weights) * value
-    shared = support.copy()
-    shared.data = np.minimum(shared.data, value[shared.indices])
-    return np.asarray(shared.T @ weights)
 
 
 @savable
@@ -344,6 +348,10 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
         ``kernel_approximation``, whose solution has a closed form.
     verbose : bool, int or None, default=None
         Show a progress bar of the rounds tried; None shows it if standard error is a terminal.
+    average_rounds : bool, default=False
+        Take the mean of the kernels of all ``n_iter`` instead of choosing one; only C is chosen then.
+    pairs : int or None, default=None
+        As for `TwinKernel`.
 
     Attributes
     ----------
@@ -445,6 +453,10 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
         ``kernel_approximation``, whose solution has a closed form.
     verbose : bool, int or None, default=None
         Show a progress bar of the rounds tried; None shows it if standard error is a terminal.
+    average_rounds : bool, default=False
+        Take the mean of the kernels of all ``n_iter`` instead of choosing one; only C is chosen then.
+    pairs : int or None, default=None
+        As for `TwinKernel`.
 
     Attributes
     ----------
