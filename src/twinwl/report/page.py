@@ -276,6 +276,15 @@ def explanation_html(explanation: Explanation) -> str:
     return fragment("explanation", str(explanation), picture)
 
 
+def explanation_page(explanation: Explanation, molecule: str | None) -> str:
+    """Return the page of an explanation that stands alone, as HTML."""
+    from twinwl.datasets.dataset import Dataset  # noqa: PLC0415  (heavy)
+    from twinwl.report.explain import explain_page  # noqa: PLC0415
+
+    named = Dataset("one graph", explanation.graph, smiles=None if molecule is None else (molecule,))
+    return explain_page(named, explanation, explanation.model)
+
+
 def tree_html(tree: RootedTree) -> str:
     """Return the tree of a column as text, with a drawing of its example, the root ringed, if it has one."""
     from twinwl.graphs.batch import GraphBatch  # noqa: PLC0415  (a tree has already loaded it)
