@@ -552,7 +552,8 @@ def _entry(
     name = kind.__qualname__
     if _SAVABLE.get(name) is not kind:
         raise TwinWLError(
-            f"a {name} cannot be saved as a model file; only twinwl's own estimators and pipelines of them can"
+            f"a {name} cannot be saved as a model file; only twinwl's own estimators, and pipelines of them, "
+            "can"
         )
     estimator._check_fitted()  # noqa: SLF001
     params = _writable_params(estimator)
