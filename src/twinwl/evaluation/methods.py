@@ -404,31 +404,27 @@ def told_apart(methods: Sequence[Method]) -> list[Method]:
     TwinWLError
         If one of them is there twice.
     """
-    names = [method.name for method in methods]
-    titles = [method.title for method in methods]
-    for place, method in enumerate(methods):
-        if method.name in names[:place]:
+    found = []
+    for method in methods:
+        own = _parameters(method)
+        alike = [_parameters(other) for other in methods if other.title == method.title]
+        if alike.count(own) > 1:
             raise TwinWLError(f"method: {method.title} is named twice; name each method once")
-    return [
-        method
-        if titles.count(method.title) == 1
-        else replace(method, title=_with_parameters(method, methods))
-        for method in methods
-    ]
+        differing = [
+            f"{name.rpartition('__')[2]}={value}"
+            for name, value in own.items()
+            if any(other.get(name) != value for other in alike)
+        ]
+        title = f"{method.title} ({', '.join(differing)})" if differing else method.title
+        found.append(replace(method, title=title))
+    return found
 
 
-def _with_parameters(method: Method, methods: Sequence[Method]) -> str:
-    """Return the title of a method and those parameters in which it differs from others of this title."""
-    alike = [other.build({}, 0).get_params() for other in methods if other.title == method.title]
-    own = method.build({}, 0).get_params()
-    differing = [
-        f"{name.rpartition('__')[2]}={value!r}"
-        for name, value in own.items()
-        if name != "steps"
-        and not hasattr(value, "get_params")
-        and any(repr(other.get(name)) != repr(value) for other in alike)
-    ]
-    return f"{method.title} ({', '.join(differing)})" if differing else method.name
+def _parameters(method: Method) -> dict[str, str]:
+    """Return the values of all parameters as text, those of the steps of a pipeline but not the steps."""
+    named = method.build({}, 0).get_params()
+    nested = [name for name, value in named.items() if hasattr(value, "get_params") or name.endswith("steps")]
+    return {name: repr(value) for name, value in named.items() if name not in nested}
 
 
 def imported(path: str, form: str = "module:Class") -> Any:  # noqa: ANN401
