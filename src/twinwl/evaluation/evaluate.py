@@ -236,8 +236,9 @@ def evaluate(
             warn_caller(f"{chosen.title} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
         about = (measured[0], rows, found, plan.text, request.positive, float(np.mean(shares)))
         evaluations.append(Evaluation(data.name, chosen.title, protocol, *about))
-    several = isinstance(method, list | tuple)
-    return MethodComparison(tuple(evaluations), rope) if several else evaluations[0]
+    if isinstance(method, list | tuple):
+        return MethodComparison(tuple(evaluations), rope)
+    return evaluations[0]
 
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
