@@ -26,7 +26,7 @@ from twinwl.datasets.source import read_source
 from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
-from twinwl.evaluation.methods import Config, Grid, Method, resolve, told_apart
+from twinwl.evaluation.methods import USUAL_METHOD, Config, Grid, Method, resolve, told_apart
 from twinwl.evaluation.result import (
     ROPE,
     Evaluation,
@@ -62,8 +62,8 @@ def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) ->
 @overload
 def evaluate(method: object, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
 def evaluate(
-    method: object,
-    dataset: Dataset | str | Path | tuple[object, ...],
+    method: object = None,
+    dataset: Dataset | str | Path | tuple[object, ...] | None = None,
     protocol: str = "fair",
     *,
     grid: str | Grid | None = None,
@@ -92,8 +92,9 @@ def evaluate(
     Parameters
     ----------
     method
-        A name (``"stwin"``, ``"stwin-svc"``, ``"ntwin"``, …), an import path ``"module:Class"``, any
-        scikit-learn estimator that takes graphs, or a list of these.
+        A name (``"stwin-svc"``, ``"stwin"``, ``"ntwin"``, …), an import path ``"module:Class"``, any
+        scikit-learn estimator that takes graphs, or a list of these. It may be left out:
+        ``evaluate(dataset)`` evaluates ``"stwin-svc"``.
     dataset
         A Dataset, anything `twinwl.load_dataset` accepts, or a tuple ``(graphs, y)`` or ``(graphs, y,
         groups)`` of arguments of `Dataset.from_graphs`.
@@ -180,6 +181,8 @@ def evaluate(
     >>> print(both.pairs[0].names)
     ('wl-svc', 'STwinVectorizer + DecisionTreeClassifier')
     """
+    if dataset is None or method is None:  # evaluate(data), evaluate(dataset=data)
+        method, dataset = USUAL_METHOD, method if dataset is None else dataset
     check_protocol(protocol)
     edge_labels = checked("edge_labels", edge_labels, FLAG, None)
     n_folds = checked("n_folds", n_folds, integer(2, MAX_ITEMS))
@@ -275,14 +278,12 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     return data
 
 
-def _loaded(
-    dataset: Dataset | str | Path | tuple[object, ...], groups: str | Sequence[object] | None
-) -> Dataset:
+def _loaded(dataset: object, groups: str | Sequence[object] | None) -> Dataset:
     if isinstance(dataset, Dataset):
         data = dataset
     elif isinstance(dataset, tuple) and len(dataset) in {2, 3}:
         graphs, y, own = (*dataset, None)[:3]
-        data = Dataset.from_graphs(graphs, y, groups=own)  # type: ignore[arg-type]
+        data = Dataset.from_graphs(graphs, y, groups=own)
     elif isinstance(dataset, str | Path):
         data = read_source(dataset, ReadOptions(), "needed")
     else:

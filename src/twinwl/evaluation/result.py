@@ -25,7 +25,7 @@ import textwrap
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
 from itertools import combinations
@@ -34,19 +34,17 @@ from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
-from twinwl.arguments import NAME, PATH, checked, number, one_of
+from twinwl.arguments import NAME, checked, number, one_of
 from twinwl.arrays import Float64
 from twinwl.datasets.dataset import Dataset
-from twinwl.errors import TwinWLError, import_extra, warn_caller
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.storage import lock
 from twinwl.models.metrics import METRICS, WITHOUT_COPIES, names_for, of_task
+from twinwl.models.report import Rendered, plain
 from twinwl.models.targets import Task
 from twinwl.terminal import in_blocks
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
     from twinwl.report.page import Page
 
 FORMAT = 1
@@ -250,87 +248,6 @@ _CONVENTIONAL = 0.05
 ROPE = 0.01
 _SMALLEST_SHOWN = 0.001
 _ALL_SIGNS_TRIED = 13
-
-
-class Rendered:
-    """A result that shows itself: a dataclass whose `to_records` says what is in its table."""
-
-    _records = ""
-    """Name of the attribute with the records, which are NamedTuples."""
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per record."""
-        return [record._asdict() for record in getattr(self, self._records)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return dict(_plain(self))
-
-    def table(self) -> list[list[str]]:
-        """Return the main figures as rows of text, the header first."""
-        records = self.to_records() or [{}]
-        texts = [
-            [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in record.values()]
-            for record in records
-        ]
-        return [list(records[0]), *texts]
-
-    def _bars(self) -> dict[str, float]:
-        """Return the figures that `plot` draws."""
-        raise NotImplementedError
-
-    def _spreads(self) -> list[float] | None:
-        """Return the deviations of these figures, if they are means."""
-        return None
-
-    @property
-    def _title(self) -> str:
-        return type(self).__name__
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON."""
-        return json.dumps(self.to_dict())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return `to_records` as a pandas DataFrame."""
-        return import_extra("pandas", None).DataFrame(self.to_records())
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the main figures as bars, on matplotlib axes if given, and return these."""
-        if axes is None:
-            axes = import_extra("matplotlib.figure", None).Figure().subplots()
-        bars = self._bars()
-        axes.barh(list(bars), list(bars.values()), xerr=self._spreads())
-        axes.set_title(self._title)
-        return axes
-
-    def save_page(self, path: str | Path) -> None:
-        """Write a self-contained HTML page to a file."""
-        from twinwl.report.page import write_page  # noqa: PLC0415  (on demand)
-
-        write_page(checked("path", path, PATH), self._page())
-
-    def _page(self) -> Page:
-        from twinwl.report.page import Page, PlainTable, Section  # noqa: PLC0415  (on demand)
-
-        header, *rows = self.table()
-        section = Section("figures", "Figures", [PlainTable(header, rows), *str(self).splitlines()])
-        return Page(self._title, [], [], [section], [])
-
-    def _repr_html_(self) -> str:
-        from twinwl.report.page import result_html  # noqa: PLC0415  (on demand)
-
-        return result_html(self._title, self.table())
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Return records as dictionaries and tuples as lists; fields that ``repr`` omits are left out."""
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}
-    value = value._asdict() if hasattr(value, "_asdict") else value
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -640,7 +557,7 @@ class MethodComparison(Rendered):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, each method with its comparisons."""
-        pairs = [_plain(pair) for pair in self.pairs]
+        pairs = [plain(pair) for pair in self.pairs]
         methods = [
             {**each.to_dict(), "comparisons": [pair for pair in pairs if each.method in pair["names"]]}
             for each in self._begun

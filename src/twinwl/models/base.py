@@ -24,10 +24,12 @@ from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, NAME, Constraint, checked, i
 from twinwl.arrays import Bool, Float64, Values
 from twinwl.errors import GraphInputError, TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import restore, savable
+from twinwl.graphs.atom_labels import MODEL_ATOMS
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import LEVELS, AtomLevel, read_smiles
 from twinwl.models.calibration import ClassHead, NumberHead
+from twinwl.models.report import HeldOut, TargetReport, TrainingReport
 from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
@@ -373,7 +375,7 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
 
     Parameters
     ----------
-    atoms : str or sequence of str, default="skeleton"
+    atoms : str or sequence of str, default="ecfp"
         What the labels contain; see `GraphBatch.from_smiles`. Several levels become views.
     n_jobs : int or None, default=None
         Number of processes; None is one.
@@ -393,7 +395,7 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
     _constraints = {"atoms": (LEVELS,), "n_jobs": (JOBS, None), "on_error": (one_of("fail", "nan"),)}
     _fitted_attribute = "atoms"  # there is nothing to fit
 
-    atoms: AtomLevel | Sequence[AtomLevel] = "skeleton"
+    atoms: AtomLevel | Sequence[AtomLevel] = MODEL_ATOMS
     n_jobs: int | None = None
     on_error: str = "fail"
 
@@ -494,6 +496,8 @@ class TaskEstimator(GraphEstimator):
     target_: str
     class_weight: object = None
     random_state: RandomState
+    _held_out: tuple[str, list[HeldOut]] | None = None
+    """How graphs were held out and what was chosen by them, and the decisions about them, of each task."""
 
     def _read_targets(self, y: object, n_graphs: int, sample_weight: object, groups: object) -> TargetTable:
         return TargetTable.read(
@@ -514,6 +518,9 @@ class TaskEstimator(GraphEstimator):
         """Return the model of one task among several: what tasks share, and ``heads_``."""
         model = self._share_with(type(self)(**self.get_params(deep=False)))
         model.tasks_, model.heads_, model.target_ = None, [self.heads_[place]], (self.tasks_ or ())[place]
+        if self._held_out is not None:
+            how, held = self._held_out
+            model._held_out = how, [held[place]]  # noqa: SLF001  (of the same class)
         return model
 
     def _per_task(self, values: list[_T]) -> _T | list[_T]:
@@ -611,6 +618,21 @@ class TaskEstimator(GraphEstimator):
                 f"this model has {len(self.tasks_)} tasks; name one with task=…: {_listing(self.tasks_)}"
             )
         return self
+
+    @property
+    def report_(self) -> TrainingReport:
+        """Metrics on the training graphs that were held out, by task, with plots; not saved.
+
+        They also chose the epoch, or rounds and C, so they are a little optimistic.
+        """
+        self._check_fitted()
+        if self._held_out is None:
+            raise TwinWLError(
+                "this model has no report: it held out no graphs, or is from a file, which does not keep them"
+            )
+        how, held = self._held_out
+        found = map(TargetReport.of, held)
+        return TrainingReport(dict(zip(self.tasks_ or ("",), found)), how)
 
     @property
     def conformal_(self) -> Any:  # noqa: ANN401
