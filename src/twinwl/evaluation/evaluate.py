@@ -60,7 +60,7 @@ _QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 @overload
 def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) -> MethodComparison: ...  # noqa: ANN401
 @overload
-def evaluate(method: object, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
+def evaluate(method: object = None, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
 def evaluate(
     method: object = None,
     dataset: Dataset | str | Path | tuple[object, ...] | None = None,
@@ -239,9 +239,8 @@ def evaluate(
             warn_caller(f"{chosen.title} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
         about = (measured[0], rows, found, plan.text, request.positive, float(np.mean(shares)))
         evaluations.append(Evaluation(data.name, chosen.title, protocol, *about))
-    if isinstance(method, list | tuple):
-        return MethodComparison(tuple(evaluations), rope)
-    return evaluations[0]
+    several = isinstance(method, list | tuple)
+    return MethodComparison(tuple(evaluations), rope) if several else evaluations[0]
 
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
