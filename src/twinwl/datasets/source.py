@@ -93,8 +93,7 @@ def load_dataset(
     progress
         Whether to show a progress bar while downloading; None shows it if standard error is a terminal.
     atoms
-        Content of the labels of molecules, as in `GraphBatch.from_smiles`: ``"skeleton"`` (the default),
-        ``"constitution"``, ``"isotope"``, ``"stereo"`` or ``"ecfp"``.
+        Content of the labels of molecules, as in `GraphBatch.from_smiles`; None is its default.
     n_jobs
         Processes that read molecules, as in `GraphBatch.from_smiles`; None is one.
     **options

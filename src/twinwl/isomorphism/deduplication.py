@@ -9,7 +9,7 @@ import numpy as np
 from twinwl.arguments import FLAG, checked, foreign_array, items, one_of
 from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError, TwinWLError
-from twinwl.graphs.atom_labels import LADDER
+from twinwl.graphs.atom_labels import LADDER, warn_of_level
 from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.graphs.molecules import AtomLevel
@@ -186,6 +186,7 @@ def deduplicate(
 
     def groups_of(given: GraphBatch) -> Int64:
         batch = labels_only(given, ignore_features=ignore_features)
+        warn_of_level(batch.atoms)
         keys = exact_keys(batch) if exact else graph_keys(batch, n_iter, readouts)
         return number_keys(keys, number_of_key)
 
@@ -263,7 +264,7 @@ def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLev
         differ at this one.
 
     >>> smiles = ["CC(=O)O", "CC(=O)[O-]", "C[C@H](O)F", "C[C@@H](O)F"]
-    >>> found = deduplicate(GraphBatch.from_smiles(smiles))
+    >>> found = deduplicate(GraphBatch.from_smiles(smiles, atoms="skeleton"))
     >>> differing_groups(found, smiles, "skeleton")
     {'constitution': 1, 'isotope': 0, 'stereo': 1}
     """
