@@ -210,7 +210,7 @@ def test_an_sd_file_becomes_a_table_with_its_structures(tmp_path):
 @pytest.mark.parametrize(
     ("keep", "message"),
     [
-        ("best:activities", "--keep best: got 'activty'; did you mean 'activity'?"),
+        ("best:activities", "--keep best: got 'activities'; did you mean 'activity'?"),
         ("best", "--keep: got 'best', expected 'first', 'last' or 'best:COLUMN'"),
         ("best:", "--keep best: got ''"),
         ("some", "--keep: got 'some'"),
