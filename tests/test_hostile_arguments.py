@@ -72,6 +72,7 @@ GOOD = {
     "g": lambda: EDGES[:1],
     "h": lambda: EDGES[1:2],
     "graphs": lambda: GRAPHS,
+    "queries": lambda: GRAPHS,
     "batches": lambda: [GRAPHS, GRAPHS],
     "edge_lists": lambda: EDGES,
     "adjacencies": lambda: [np.array([[0, 1], [1, 0]])],
