@@ -114,7 +114,7 @@ class Deduplication:
         Returns
         -------
         array of int64
-            Numbers of groups.
+            The numbers of these groups.
 
         Examples
         --------
