@@ -34,6 +34,7 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ROW_KINDS, numbered_lines, smiles_column_of
 from twinwl.datasets.records import choose_smiles, graph6_records
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, setting, shown
+from twinwl.graphs.atom_labels import IDENTITY_ATOMS
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.molecules import ATOMS
 from twinwl.isomorphism.hashing import graph_hashes
@@ -127,7 +128,7 @@ def settings_for(sources: Sequence[pieces.Source], wanted: Fields) -> Fields:
 
 
 def _settings_of(source: pieces.Source, wanted: Fields) -> Fields:
-    settings: Fields = {"kind": "molecules", "atoms": wanted["atoms"] or "constitution"}
+    settings: Fields = {"kind": "molecules", "atoms": wanted["atoms"] or IDENTITY_ATOMS}
     settings |= {"directed": False, "smiles_column": None, "id_column": None, "columns": {}, "types": {}}
     if source.kind == "graph6":
         first = next(graph6_records(numbered_lines(source.path), ""), None)
@@ -433,7 +434,7 @@ class Corpus:
             left in the folder. ``engine``, ``workers`` and ``address``: where tasks run, in ``"local"``
             processes (the default) or on ``"ray"``, with the address of a cluster; ``workers`` is how many,
             by default one for each processor. ``memory``: bytes for each process, by default ``"1GiB"``.
-            ``progress``: whether to show a progress bar; by default only if standard error is a terminal.
+            ``verbose``: whether to show a progress bar; by default only if standard error is a terminal.
             ``on_event``: function that is called with a dictionary after each task and at the end.
 
         Returns
@@ -470,7 +471,7 @@ class Corpus:
         output
             A new or empty folder, or one to go on with.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -498,7 +499,7 @@ class Corpus:
             Folder for Parquet shards of the graphs of this corpus that are in the other: ``id``, ``row``,
             ``other_row`` (its first copy there), ``n_other`` (how many copies). None writes none.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -528,7 +529,7 @@ class Corpus:
         vectorizer
             Its parameters decide; ``min_df`` has to be a number of graphs. None is ``STwinVectorizer()``.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -603,7 +604,7 @@ class Corpus:
         proba
             Whether to add the probability of each class.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns

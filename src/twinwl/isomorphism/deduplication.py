@@ -9,7 +9,7 @@ import numpy as np
 from twinwl.arguments import FLAG, checked, foreign_array, items, one_of
 from twinwl.arrays import Int64
 from twinwl.errors import GraphInputError, TwinWLError
-from twinwl.graphs.atom_labels import LADDER
+from twinwl.graphs.atom_labels import LADDER, warn_of_level
 from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.graphs.molecules import AtomLevel
@@ -72,6 +72,10 @@ class Deduplication:
             The first or last graph of each group; or a number for each graph, of which the largest wins. NaN
             loses to every number, and of equal numbers the first wins.
 
+        Returns
+        -------
+        array of int64, shape (n_groups,)
+
         Examples
         --------
         >>> import twinwl as tw
@@ -107,6 +111,13 @@ class Deduplication:
         y : array-like, shape (n_graphs,)
             A target for each graph.
 
+        Returns
+        -------
+        array of int64
+            The numbers of these groups.
+
+        Examples
+        --------
         >>> import twinwl as tw
         >>> tw.deduplicate([[(0, 1)], [(0, 1)], [(0, 1), (1, 2)]]).contradictions([0, 1, 1]).tolist()
         [0]
@@ -175,6 +186,7 @@ def deduplicate(
 
     def groups_of(given: GraphBatch) -> Int64:
         batch = labels_only(given, ignore_features=ignore_features)
+        warn_of_level(batch.atoms)
         keys = exact_keys(batch) if exact else graph_keys(batch, n_iter, readouts)
         return number_keys(keys, number_of_key)
 
@@ -252,7 +264,7 @@ def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLev
         differ at this one.
 
     >>> smiles = ["CC(=O)O", "CC(=O)[O-]", "C[C@H](O)F", "C[C@@H](O)F"]
-    >>> found = deduplicate(GraphBatch.from_smiles(smiles))
+    >>> found = deduplicate(GraphBatch.from_smiles(smiles, atoms="skeleton"))
     >>> differing_groups(found, smiles, "skeleton")
     {'constitution': 1, 'isotope': 0, 'stereo': 1}
     """
