@@ -24,7 +24,7 @@ from twinwl.evaluation.splits import make_folds
 from twinwl.models.features import stwin_features
 from twinwl.neural.sparse import SparseExamples
 from twinwl.neural.stwin import NetworkInput, SparsePerceptron
-from twinwl.neural.training import Held, predict_logits, seeded, train
+from twinwl.neural.training import LabelledSet, predict_logits, seeded, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ def _accuracy(data: Dataset, fold: Fold, scaling: Scaling, seed: int) -> float:
         module,
         examples["train"],
         codes[fold.train],
-        validation=Held(examples["validation"], codes[fold.validation]),
+        validation=LabelledSet(examples["validation"], codes[fold.validation]),
         random_state=seed,
     )
     right = predict_logits(module, examples["test"]).argmax(axis=1) == codes[fold.test]

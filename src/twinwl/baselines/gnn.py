@@ -318,7 +318,7 @@ class GNNClassifier(NeuralGraphClassifier):
         """Return the graphs as input of the network."""
         raise NotImplementedError
 
-    def _described(self, batch: GraphBatch) -> GraphBatch:
+    def _describe(self, batch: GraphBatch) -> GraphBatch:
         """Return the graphs with the node features that the method adds."""
         if batch.directed:
             raise TwinWLError(
@@ -330,13 +330,13 @@ class GNNClassifier(NeuralGraphClassifier):
         """Compute from the training graphs what else the shape of the network depends on."""
 
     def _fit_examples(self, batch: GraphBatch) -> LevelExamples:
-        described = self._described(batch)
+        described = self._describe(batch)
         self.inputs_ = NodeInputs.fitted(described)
         self._inspect(batch)
         return self._level_examples(batch, self.inputs_.columns(described))
 
     def _examples(self, batch: GraphBatch) -> LevelExamples:
-        return self._level_examples(batch, self.inputs_.columns(self._described(batch)))
+        return self._level_examples(batch, self.inputs_.columns(self._describe(batch)))
 
     def _build_module(self, n_classes: int) -> nn.Module:
         module: nn.Module = self._network(self, self.inputs_.n_features, n_classes)
@@ -847,11 +847,11 @@ class GCNRNINetwork(RowNetwork):
         states = noise.to(x.dtype)
         if len(self.of_labels):
             learnt = x[as_tensor(levels.level(1).own, x.device)]
-            states = torch.cat([_convolved(self.of_labels, learnt, levels), states], dim=1)
-        return maxima(_convolved(self.layers, states, levels), levels.pooled(2))
+            states = torch.cat([_convolve(self.of_labels, learnt, levels), states], dim=1)
+        return maxima(_convolve(self.layers, states, levels), levels.pooled(2))
 
 
-def _convolved(layers: nn.ModuleList, x: Tensor, levels: BatchLevels) -> Tensor:
+def _convolve(layers: nn.ModuleList, x: Tensor, levels: BatchLevels) -> Tensor:
     for layer in layers:
         x = elu(layer.mean(x, levels.level(2)))  # type: ignore[operator]
     return x

@@ -311,8 +311,8 @@ class IDGNNClassifier(GNNClassifier):
     def _network(self) -> Any:  # noqa: ANN401
         return gnn.GINNetwork if self.form == "fast" else IDGNNNetwork
 
-    def _described(self, batch: GraphBatch) -> GraphBatch:
-        batch = super()._described(batch)
+    def _describe(self, batch: GraphBatch) -> GraphBatch:
+        batch = super()._describe(batch)
         if self.form == "full":
             return batch
         features = [] if batch.node_features is None else [batch.node_features]
@@ -395,26 +395,26 @@ def node_sets(batch: GraphBatch, *, connected: bool = True) -> tuple[NodeSets, N
     """
     nodes = np.arange(batch.n_nodes)[:, None]
     last = np.repeat(batch.graph_ptr[1:], batch.nodes_per_graph)
-    pairs = _extended(nodes, nodes[:, 0] + 1, last - nodes[:, 0] - 1, nodes[:, 0])
+    pairs = _extend(nodes, nodes[:, 0] + 1, last - nodes[:, 0] - 1, nodes[:, 0])
     if connected:
         # Two arcs from a node, the middle one; a triangle is found from each of its nodes.
         arc, (source, target) = np.arange(len(batch.indices)), batch.arcs()
-        wedges = _extended(
+        wedges = _extend(
             np.stack([source, target], axis=1), arc + 1, batch.indptr[source + 1] - arc - 1, target
         )
         triples = np.unique(np.sort(wedges, axis=1), axis=0)
     else:
         v = pairs[:, 1]
-        triples = _extended(pairs, v + 1, last[v] - v - 1, nodes[:, 0])
-    return _linked(batch, pairs, nodes), _linked(batch, triples, pairs)
+        triples = _extend(pairs, v + 1, last[v] - v - 1, nodes[:, 0])
+    return _link(batch, pairs, nodes), _link(batch, triples, pairs)
 
 
-def _extended(sets: Int64, starts: Int64, lengths: Int64, nodes: Ints) -> Int64:
+def _extend(sets: Int64, starts: Int64, lengths: Int64, nodes: Ints) -> Int64:
     """Return each set with each of some nodes added, from ``nodes[start]`` on."""
     return np.column_stack([np.repeat(sets, lengths, axis=0), nodes[ranges(starts, lengths)]])
 
 
-def _linked(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
+def _link(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
     """Find edges, subsets and local neighbours of sets, which are sorted, as are their nodes."""
     starts = np.repeat(batch.graph_ptr[:-1], batch.nodes_per_graph)
     base = int(batch.nodes_per_graph.max(initial=1))
@@ -612,12 +612,12 @@ def pair_examples(batch: GraphBatch, columns: Float32, rounds: int) -> LevelExam
     colours[matrix_row + place] = _NODES + codes
     examples = LevelExamples(pair_ptr, colours, table, sizes**2)
     for last in range(rounds):
-        colours = _refined(pair_ptr, sizes, examples.levels.colours(last))
+        colours = _refine(pair_ptr, sizes, examples.levels.colours(last))
         examples.levels.add(pair_ptr, own=(last, None), refined=colours)
     return examples
 
 
-def _refined(pair_ptr: Int64, sizes: Int64, colours: Int32) -> Int32:
+def _refine(pair_ptr: Int64, sizes: Int64, colours: Int32) -> Int32:
     """Return the colours of pairs after one more round of folklore 2-WL, by keys of 128 bits."""
     keys = np.empty((2, len(colours)), np.uint64)
     run_ranges(

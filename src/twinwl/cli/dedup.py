@@ -36,7 +36,7 @@ import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, arg, opt
 from twinwl.cli.output import TABLES, check_output, write_table
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.terminal import ProgressBar, counted, one_line, say
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def dedup(
         groups = {"group": found.labels.tolist(), "representative": first[found.labels].tolist()}
         write_table(output, {"graph": range(len(names)), "name": names, **groups})
     elif output is not None:
-        with written(output) as stream:
+        with open_to_write(output) as stream:
             stream.writelines(f"{lines[graph]}\n".encode() for graph in sorted(first.tolist()))
     if json:
         about = {

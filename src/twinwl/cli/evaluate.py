@@ -74,7 +74,7 @@ import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, ReadingAtomsFlags, opt
 from twinwl.cli.output import STORES, TABLES, check_ending, check_output, write_records
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.terminal import say
 
 
@@ -200,7 +200,7 @@ def _write(output: Path, results: list[tw.Evaluation]) -> None:
 
     records = [record for result in results for record in result.to_records()]
     if output.suffix.lower() == ".tex":
-        with written(output) as stream:
+        with open_to_write(output) as stream:
             stream.write(latex_table(results).encode())
     else:
         write_records(output, records, records[0])

@@ -31,7 +31,7 @@ import twinwl as tw
 from twinwl.cli.options import OUTPUT, Data, Encoding, ReadingAtoms, opt
 from twinwl.cli.output import check_output
 from twinwl.errors import import_extra
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def features(
         matrix = vectorizer.fit_transform(found.graphs)
         names = vectorizer.get_feature_names_out().tolist()
         for file in files:
-            with written(file) as stream:
+            with open_to_write(file) as stream:
                 (_write_parquet if file.suffix.lower() == _PARQUET else _write_npz)(
                     stream, matrix, names, found
                 )

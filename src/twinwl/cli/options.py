@@ -50,7 +50,7 @@ def add(app: typer.Typer, command: Callable[..., None], name: str | None = None)
     """Make a function a subcommand."""
     epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
     summary = (command.__doc__ or "").partition("\n")[0]
-    app.command(name, cls=_Command, help=summary, epilog=epilog)(_expanded(command))
+    app.command(name, cls=_Command, help=summary, epilog=epilog)(_expand(command))
 
 
 class _Command(TyperCommand):
@@ -67,7 +67,7 @@ class _Command(TyperCommand):
         super().format_help(*given)
 
 
-def _expanded(command: Callable[..., None]) -> Callable[..., None]:
+def _expand(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each parameter annotated with a class of options by its fields."""
     groups: dict[str, tuple[Any, list[str]]] = {}
     options: list[inspect.Parameter] = []
@@ -234,7 +234,7 @@ ReadoutsOfFeatures = Annotated[
 ]
 
 
-def _described(names: tuple[str, ...]) -> str:
+def _summaries(names: tuple[str, ...]) -> str:
     return "; ".join(f"{name}: {ATOM_LABELLINGS[name].summary}" for name in names)
 
 
@@ -273,7 +273,7 @@ class ReadingAtomsFlags(ReadingFlags):
     atoms: Annotated[
         str | None,
         _read(
-            f"What the atom labels of molecules contain. {_described(CHOICES['atoms'])}. \\[default: ecfp]",
+            f"What the atom labels of molecules contain. {_summaries(CHOICES['atoms'])}. \\[default: ecfp]",
             "LEVEL",
             callback=among("atoms"),
         ),
@@ -289,7 +289,7 @@ class ReadingSameFlags(ReadingFlags):
     atoms: Annotated[
         str | None,
         _read(
-            f"Which differences between molecules count. {_described(LADDER)}. \\[default: constitution]",
+            f"Which differences between molecules count. {_summaries(LADDER)}. \\[default: constitution]",
             "LEVEL",
             "--same",
             callback=among("same"),

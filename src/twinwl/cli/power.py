@@ -52,7 +52,7 @@ def power(
 
     checked("--takes", takes, one_of("batch", "networkx", "pyg"), None)
     checked("--on-error", on_error, one_of("raise", "count"))
-    asked = {
+    tested = {
         name: name if ":" in name else list(map(among("readout", "READOUT"), name.split("+")))
         for name in scored
     }
@@ -63,7 +63,7 @@ def power(
     if "" not in sys.path:
         sys.path.insert(0, "")  # a function of one's own is often in the folder where the command runs
     found = library.power(
-        asked,
+        tested,
         suite,
         categories=category or None,
         copies=copies,

@@ -368,7 +368,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     lines = formats.decode(data, name).rstrip().splitlines()
     if not lines:
         return np.empty((0, 1), dtype)
-    table = _parsed(lines, dtype)
+    table = _parse_numbers(lines, dtype)
     if table is not None:
         return table
     # The first line that is wrong is found by bisection: the lines before `sound` can be read, those before
@@ -376,7 +376,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     sound, wrong = 0, len(lines)
     while wrong - sound > 1:
         middle = (sound + wrong) // 2
-        if _parsed(lines[:1] + lines[sound:middle], dtype) is None:
+        if _parse_numbers(lines[:1] + lines[sound:middle], dtype) is None:
             wrong = middle
         else:
             sound = middle
@@ -386,7 +386,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     )
 
 
-def _parsed(lines: list[str], dtype: Any) -> Any:  # noqa: ANN401
+def _parse_numbers(lines: list[str], dtype: Any) -> Any:  # noqa: ANN401
     """Return the numbers of some lines, or None if one of them is wrong."""
     try:
         with warnings.catch_warnings():

@@ -457,11 +457,11 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     TwinWLError
         If no set has the column, or there is nothing to compare: one set, and no targets.
     """
-    names = reading.target.split(",") if isinstance(reading.target, str) else reading.target or ()
-    asked = [name.strip() for name in names]
-    sets = [_read(source, reading, asked) for source in sources]
+    given = reading.target.split(",") if isinstance(reading.target, str) else reading.target or ()
+    names = [name.strip() for name in given]
+    sets = [_read(source, reading, names) for source in sources]
     found = {name for one in sets for name in one.columns}
-    for name in asked:
+    for name in names:
         if name != ALL and name not in found:
             raise TwinWLError(f"target: got {name!r}; no data set has a column of this name")
     if len(sets) == 1 and not found:
@@ -472,7 +472,7 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     return sets
 
 
-def _read(source: object, reading: ReadOptions, asked: Sequence[str]) -> AuditedSet:
+def _read(source: object, reading: ReadOptions, names: Sequence[str]) -> AuditedSet:
     """Read a set with its columns of targets: those of a table that are asked for, or its own."""
     if isinstance(source, Dataset) and source.tasks:
         table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]
@@ -485,8 +485,8 @@ def _read(source: object, reading: ReadOptions, asked: Sequence[str]) -> Audited
         return AuditedSet(data, {} if targets is None else {name: targets})
     data = read_source(source, plain, "none")
     if reading.target == ALL:
-        asked = read_source(source, reading, "given").tasks
-    return AuditedSet(data, {name: targets_in(columns, name, data) for name in asked if name in columns})
+        names = read_source(source, reading, "given").tasks
+    return AuditedSet(data, {name: targets_in(columns, name, data) for name in names if name in columns})
 
 
 def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
@@ -517,7 +517,7 @@ def _groups(
     Molecules that differ at one level differ at all finer ones, so those that are alone are not read again.
     """
     with ProgressBar("comparing", len(levels)) as bar:
-        groups = copies_of(_joined(graphs, sets))
+        groups = copies_of(_join_sets(graphs, sets))
         bar.advance()
         yield levels[0], groups
         for level in LADDER[1 : len(levels)]:
@@ -531,7 +531,7 @@ def _groups(
             yield level, groups
 
 
-def _joined(graphs: list[GraphBatch], sets: Sequence[AuditedSet]) -> GraphBatch:
+def _join_sets(graphs: list[GraphBatch], sets: Sequence[AuditedSet]) -> GraphBatch:
     try:
         return concatenate(graphs)
     except TwinWLError as error:

@@ -173,7 +173,7 @@ def evaluate(
     end = math.inf if time_budget is None else time.monotonic() + time_budget
     method = resolve(method)
     by_column = read_column(dataset, ReadOptions(), split, "split") if is_column(split) else split
-    data = _loaded(dataset)
+    data = _load(dataset)
     if groups is not None:
         named = read_column(dataset, ReadOptions(), groups, "groups") if isinstance(groups, str) else groups
         data = replace(data, groups=groups_of(named, data))
@@ -206,11 +206,11 @@ def evaluate(
     return Evaluation(data.name, chosen.name, protocol, measured[0], rows, found, plan.text, request.positive)
 
 
-def _task(method: Method, data: Dataset, asked: str) -> Task:
+def _task(method: Method, data: Dataset, requested: str) -> Task:
     """Choose the task: as requested, or else by the method, or else by the targets."""
-    found = task_of(data.targets, asked, data.target, data.tasks)
+    found = task_of(data.targets, requested, data.target, data.tasks)
     only = method.tasks[0]
-    if asked == "auto" and found.name not in method.tasks and suits(data.targets, only):
+    if requested == "auto" and found.name not in method.tasks and suits(data.targets, only):
         return Task(only, f"that is what {method.name} does")
     return found
 
@@ -240,7 +240,7 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     return data
 
 
-def _loaded(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
+def _load(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
     if isinstance(dataset, Dataset):
         return dataset
     if isinstance(dataset, tuple) and len(dataset) in {2, 3}:
@@ -452,7 +452,7 @@ def _train_by_epochs(estimator: BaseEstimator, unit: Unit, data: Dataset, reques
     if request.scoring == "accuracy" and not data.tasks:
         score = history.best_validation_accuracy
     elif request.choose:
-        score = _judged(estimator, unit, data, request)
+        score = _hold_out_score(estimator, unit, data, request)
     epochs, best = history.n_epochs, history.best_epoch
     return {"validation_score": score, "curves": curves, "epochs": epochs, "best_epoch": best}
 
@@ -463,7 +463,7 @@ def _train_at_once(estimator: BaseEstimator, unit: Unit, data: Dataset, request:
     if request.choose:
         without = unit.build()
         _fit(without, data, unit.fold.train)
-        score = _judged(without, unit, data, request)
+        score = _hold_out_score(without, unit, data, request)
     _fit(estimator, data, unit.fold.training_part)
     return {"validation_score": score, "curves": {}, "epochs": 0, "best_epoch": -1}
 
@@ -510,7 +510,7 @@ def _has_epochs(estimator: BaseEstimator) -> bool:
     return all(has_fit_parameter(estimator, name) for name in ("validation_data", "monitor_data"))
 
 
-def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
+def _hold_out_score(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
     """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):

@@ -162,7 +162,7 @@ class ResultStore:
         found: dict[str, Row] = {}
         broken = []
         for number, line in enumerate(content.split(b"\n"), start=1):
-            row = _parsed(line)
+            row = _parse(line)
             if row is not None and row["format"] > FORMAT:
                 raise TwinWLError(
                     f"{self.path}, line {number}: written in format {row['format']}, this version knows "
@@ -226,7 +226,7 @@ class ResultStore:
             ) from error
 
 
-def _parsed(line: bytes) -> Row | None:
+def _parse(line: bytes) -> Row | None:
     """Return a line if it has all fields that identify and summarise it, or is of a newer format."""
     try:
         row = json.loads(line)
@@ -396,8 +396,8 @@ class Evaluation(Rendered):
     @property
     def metrics(self) -> list[str]:
         """The metrics, the main one first; some may be undefined on some folds."""
-        asked = self.rows[0]["metrics"] if self.rows else []
-        others = [name for name in asked if all(name in row["metrics"] for row in self.rows)]
+        requested = self.rows[0]["metrics"] if self.rows else []
+        others = [name for name in requested if all(name in row["metrics"] for row in self.rows)]
         return list(dict.fromkeys([self.metric, *others]))
 
     def readings(self) -> Iterator[tuple[str, str, Summary]]:
@@ -551,14 +551,14 @@ def latex_table(results: Sequence[Evaluation]) -> str:
     """Return one row per method and one column per metric, for the package booktabs."""
     metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
     titles = [METRICS[name].titled(results[0].positive) + " (%)" * METRICS[name].percent for name in metrics]
-    lines = [["method", "inputs", *map(_escaped, titles)]]
+    lines = [["method", "inputs", *map(_escape, titles)]]
     for result in results:
         found = {
             name: summary.figure
             for name, task, summary in result.readings()
             if not (task or summary.optimistic)
         }
-        lines.append([_escaped(result.method), result.inputs, *(found.get(name, "--") for name in metrics)])
+        lines.append([_escape(result.method), result.inputs, *(found.get(name, "--") for name in metrics)])
     head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
     about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"
     columns = "ll" + "r" * len(metrics)
@@ -566,7 +566,7 @@ def latex_table(results: Sequence[Evaluation]) -> str:
     return "\n".join([*rows, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.sub(r"([_%&#$])", r"\\\1", text)
 
 

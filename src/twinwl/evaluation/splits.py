@@ -383,7 +383,7 @@ def _by_scaffold(data: Dataset, word: str) -> Split:
 
     def folds(seed: int) -> list[Fold]:
         fold = split_groups(scaffolds, seed=seed if shuffled else None)
-        return [_completed(fold, data, f"split: {word}", seed)]
+        return [_complete(fold, data, f"split: {word}", seed)]
 
     order = "in random order" if shuffled else f"the most common ones to learn from; {folds(0)[0]}"
     text = f"{word}: {scaffolds.max() + 1:,} scaffolds, {order}"
@@ -546,7 +546,7 @@ def _from_cells(data: Dataset, what: str, cells: list[object]) -> Split:
             )
 
     def folds(seed: int) -> list[Fold]:
-        return [_completed(marked, data, what, seed)]
+        return [_complete(marked, data, what, seed)]
 
     text = f"{what}{about}; {folds(0)[0]}"
     return Split(f"{what.rpartition('/')[2]} {_digest(part)}", text, folds)
@@ -586,12 +586,12 @@ def _time(cell: object) -> str | None:
         return None
 
 
-def _completed(fold: Fold, data: Dataset, what: str, seed: int) -> Fold:
+def _complete(fold: Fold, data: Dataset, what: str, seed: int) -> Fold:
     """Refuse a split that hides a class or tears groups apart; hold a tenth out where nothing is."""
     y, groups = data.targets, data.groups
     for place, column in enumerate(y.T if y.ndim > 1 else [y]):
         hidden = np.setdiff1d(column, column[fold.train])
-        hidden = hidden[hidden == hidden]  # noqa: PLR0124  (NaN, which is no class)
+        hidden = hidden[hidden == hidden]  # noqa: PLR0124  (NaN is not a class)
         if len(hidden):
             of = f" of task {data.tasks[place]!r}" if data.tasks else ""
             raise TwinWLError(

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from twinwl.arguments import NAME, PATH, checked, items
 from twinwl.arrays import Values
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.graphs.from_pyg import READINGS_OF_X
 from twinwl.graphs.labels import normalise_label
 from twinwl.graphs.molecules import ATOMS
@@ -183,8 +183,8 @@ def to_json(value: object, arrays: dict[str, Values], name: str) -> object:  # n
             for place, (key, part) in enumerate(value.items()):
                 # An entry is named by its key where that makes a decent file name.
                 decent = isinstance(key, str) and re.fullmatch(r"\.*[A-Za-z0-9_][A-Za-z0-9_.]*", key)
-                written = to_json(part, arrays, f"{name}/{key if decent else place}")
-                pairs.append([to_json(key, arrays, f"{name}/keys/{place}"), written])
+                content = to_json(part, arrays, f"{name}/{key if decent else place}")
+                pairs.append([to_json(key, arrays, f"{name}/keys/{place}"), content])
             return {"dict": pairs}
     raise TwinWLError(
         f"{name} is a {type(value).__name__}, which a model file cannot hold; "
@@ -550,7 +550,7 @@ def save(
             manifest[one] = checked(one, value, constraint)
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
-    with written(file) as stream:
+    with open_to_write(file) as stream:
         _write_members(stream, text, arrays)
 
 

@@ -78,7 +78,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def written(path: Path) -> Iterator[IO[bytes]]:
+def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file as `atomic_write` does; errors are a `TwinWLError` that names the file."""
     with errors_of_writing(path), atomic_write(path) as stream:
         yield stream

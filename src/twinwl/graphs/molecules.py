@@ -208,7 +208,7 @@ def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
 
     def molecules() -> Iterator[tuple[Chem.Mol, str]]:
         for index, text in enumerate(strings):
-            molecule = None if _refused(text) else parse(cast("str", text))
+            molecule = None if _refusal(text) else parse(cast("str", text))
             if molecule is None:
                 failures.append(SmilesFailure(index, text, _reason(chem, text)))
             else:
@@ -273,16 +273,16 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
         np.bincount(owners[once], minlength=len(node_counts)),
         sources[once],
         targets[once],
-        nodes=_renamed(
+        nodes=_encode_names(
             np.array(numbers, np.int64),
             [labelling.text(symbol(number), *values) for number, *values in number_of_key],
         ),
-        edges=_renamed((np.cumsum(used) - 1)[kinds], list(itertools.compress(names, used))),
+        edges=_encode_names((np.cumsum(used) - 1)[kinds], list(itertools.compress(names, used))),
         atoms=atoms,
     )
 
 
-def _renamed(numbers: NDArray[np.int64], names: list[str]) -> Coded:
+def _encode_names(numbers: NDArray[np.int64], names: list[str]) -> Coded:
     """Encode numbers that have these names."""
     ranks, vocabulary = encode_labels(names)
     return Coded(ranks[numbers], vocabulary)
@@ -444,7 +444,7 @@ def _flat_parser(chem: ModuleType, atoms: AtomLevel) -> Callable[[str], Chem.Mol
     return parse
 
 
-def _refused(text: object) -> str:
+def _refusal(text: object) -> str:
     """Return why a string is not passed to RDKit; empty if it is."""
     if not isinstance(text, str):
         return f"it is of type {type(text).__name__}, not a string"
@@ -464,7 +464,7 @@ def _refused(text: object) -> str:
 
 def _reason(chem: ModuleType, text: object) -> str:
     """Return why a string could not be read: its chemistry if the syntax is right."""
-    refused = _refused(text)
+    refused = _refusal(text)
     if refused:
         return refused
     unchecked = _molecule(chem, cast("str", text), sanitize=False)

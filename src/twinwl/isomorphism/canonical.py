@@ -68,14 +68,14 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
     >>> forms[0] == forms[1], forms[0] == forms[2]
     (True, False)
     """
-    node_tokens, rank_of_node = _ranked(batch.node_vocabulary, batch.node_labels)
+    node_tokens, rank_of_node = _rank_labels(batch.node_vocabulary, batch.node_labels)
     sources, targets = batch.arcs()
     kept = np.flatnonzero((sources < targets) | batch.directed)  # undirected edges once
     ends = np.column_stack([sources[kept], targets[kept]])
     edge_ptr = np.searchsorted(kept, batch.indptr[batch.graph_ptr]).tolist()  # range of each graph's edges
     labelled = batch.edge_labels is not None
     edge_labels = np.zeros(len(batch.indices), np.int32) if batch.edge_labels is None else batch.edge_labels
-    edge_tokens, rank_of_edge = _ranked(batch.edge_vocabulary or (None,), edge_labels[kept])
+    edge_tokens, rank_of_edge = _rank_labels(batch.edge_vocabulary or (None,), edge_labels[kept])
     out = []
     for graph in graphs:
         first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
@@ -149,7 +149,7 @@ def _gives_new_places() -> bool:
     return sorted(igraph.GraphBase(3, [(0, 1)]).permute_vertices([1, 2, 0]).get_edgelist()[0]) == [1, 2]
 
 
-def _ranked(vocabulary: tuple[Label, ...], codes: Int32) -> tuple[list[bytes], Int64]:
+def _rank_labels(vocabulary: tuple[Label, ...], codes: Int32) -> tuple[list[bytes], Int64]:
     """Return the tokens of a vocabulary in order, each after its length, and the rank of each code."""
     tokens = [label_token(label) for label in vocabulary]
     ordered = sorted(set(tokens))
@@ -264,7 +264,7 @@ def _identify(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UI
         steps += indptr[high] - indptr[low] + high - low
         cell = class_to_split(low, high, classes)
         if cell >= 0:
-            steps += _individualised(low, high, cell, classes, out[graph])
+            steps += _search_key(low, high, cell, classes, out[graph])
         else:
             _digest(low, high, classes, out[graph])
     return last
@@ -285,7 +285,7 @@ def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
 
 
 @kernel
-def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt64) -> int:
+def _search_key(low: int, high: int, cell: int, classes: Classes, out: UInt64) -> int:
     """Search for the key of a graph that its stable colours do not determine; return the steps taken.
 
     First a path: nodes are individualised, each the first of the class that `class_to_split` names, until the

@@ -311,7 +311,7 @@ def _stable_keys_of_block(batch: GraphBatch, readouts: tuple[Readout, ...]) -> U
     """Return the hash of each graph by its stable classes (``twl2``), shape (n_graphs, 2)."""
     folds = stable_folds(batch, readouts)[None]
     counts = _counts(batch, np.zeros(len(batch), np.int64))
-    return _sealed(folds, counts, _names(b"twl2", readouts), batch.directed)
+    return _finish_hashes(folds, counts, _names(b"twl2", readouts), batch.directed)
 
 
 def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ...]) -> UInt64:
@@ -321,7 +321,7 @@ def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ..
     folds = np.empty((last + 1, len(batch), 2), np.uint64)
     for fold, sizes, keys in zip(folds, rooted_sizes(batch, last), node_keys(batch), strict=False):
         fold_keys(batch.graph_ptr, keys, reader.read_keys(sizes), fold)
-    return _sealed(folds, _counts(batch, rounds), _names(b"", readouts), batch.directed)
+    return _finish_hashes(folds, _counts(batch, rounds), _names(b"", readouts), batch.directed)
 
 
 def _counts(batch: GraphBatch, rounds: Int64) -> Int64:
@@ -350,7 +350,7 @@ def _distinct_in_graphs(graph_ptr: Int64, keys: UInt64) -> Int64:
 
 
 @kernel
-def _sealed(folds: UInt64, counts: Int64, names: UInt64, directed: bool) -> UInt64:
+def _finish_hashes(folds: UInt64, counts: Int64, names: UInt64, directed: bool) -> UInt64:
     """Return the hash of each graph: names of readouts, direction, counts and folds of all rounds, absorbed.
 
     Parameters

@@ -7,7 +7,7 @@ scores of graphs that a model had not seen, with their true targets, are kept. A
 class, were that its class, is ranked among them: a class stays in the set unless its score is among the
 worst. If new graphs are exchangeable with those the scores come from, the set holds the true class at least
 as often as the confidence says, however wrong the model is. Under a shift it need not. For molecules the
-scores are those of held-out scaffolds, so that new scaffolds are no shift.
+scores are those of held-out scaffolds, so that new scaffolds are not a shift.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Calibration:
 
     @classmethod
     def fitted(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
-        """Fit to decisions about graphs that the machine had not seen.
+        """Fit to decisions of an SVM that did not learn from these graphs.
 
         Parameters
         ----------

@@ -1,9 +1,8 @@
 """STwin features: equations (2) and (3) as one sparse matrix, one row per graph.
 
 In this order: values of readouts as numbers (`ValueTable`), an example of what each column counts
-(`Examples`), the choice of columns that occur in enough graphs (`choose_columns`), the meaning of all
-columns (`FeatureSpace`), the matrix itself (`stwin_features`), and how alphabets and spaces are stored in
-model files.
+(`Examples`), the meaning of all columns (`FeatureSpace`), the matrix itself (`stwin_features`), and how
+alphabets and spaces are stored in model files.
 
 Kernels index arrays without checking bounds, so a file that was tampered with must be rejected here. All
 other faults of a file become one error where it is loaded (`twinwl.files.model_files`).
@@ -233,45 +232,6 @@ def _distinct(keys: UInt64) -> tuple[UInt64, Int64]:
     return ordered[new], place
 
 
-def choose_columns(
-    n_graphs_with: Int64,
-    n_graphs: int,
-    min_df: int | float = 1,
-    max_features: int | None = None,
-    max_df: int | float = 1.0,
-) -> Int64:
-    """Return the columns to keep, sorted, by the number of graphs that have each.
-
-    Parameters
-    ----------
-    n_graphs_with : array of int64, shape (n_columns,)
-        How many graphs have each column.
-    n_graphs
-        How many graphs there are.
-    min_df
-        Smallest number of graphs in which a column must occur; a float is a share of the graphs.
-    max_features
-        Largest number of columns to keep: the most frequent ones, the first of equally frequent ones.
-    max_df
-        Largest number of graphs in which a column may occur; a float is a share of the graphs.
-
-    >>> choose_columns(np.array([3, 5, 1, 3]), 6, min_df=2, max_features=2)
-    array([0, 1])
-    """
-    fewest, most = fewest_graphs(min_df, n_graphs), most_graphs(max_df, n_graphs)
-    kept = np.flatnonzero((n_graphs_with >= fewest) & (n_graphs_with <= most))
-    if len(n_graphs_with) and not len(kept):
-        raise TwinWLError(
-            f"min_df: got {min_df!r}, but no column occurs in {fewest} of {n_graphs} graphs; lower it"
-            if most >= n_graphs
-            else f"max_df: got {max_df!r}, but no column occurs in {fewest} to {most} of {n_graphs} graphs"
-        )
-    if max_features is None or len(kept) <= max_features:
-        return kept
-    by_frequency = np.argsort(-n_graphs_with[kept], kind="stable")
-    return np.sort(kept[by_frequency[:max_features]])
-
-
 def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr_matrix:
     """Return the matrix with only these columns (rising), or itself where ``columns`` is None.
 
@@ -280,21 +240,6 @@ def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr
            [3.]])
     """
     return matrix if columns is None else matrix[:, columns]
-
-
-def most_graphs(max_df: int | float, n_graphs: int) -> int:
-    """Return the number of graphs in which a column may occur."""
-    if isinstance(max_df, float | np.floating):
-        return int(float(max_df) * n_graphs + 1e-9)
-    return int(max_df)
-
-
-def fewest_graphs(min_df: int | float, n_graphs: int) -> int:
-    """Return the number of graphs in which a column must occur."""
-    if isinstance(min_df, float | np.floating):
-        # Corrected for rounding: 0.1 of 30 graphs is 3, not 4.
-        return max(1, int(np.ceil(float(min_df) * n_graphs - 1e-9)))
-    return int(min_df)
 
 
 KINDS = ("count", "size", "joint")

@@ -289,7 +289,7 @@ class NearGraphs:
         The index is -1 and the similarity 0 if two graphs have nothing in common. Without a threshold every
         query is compared with all graphs, some queries at a time.
         """
-        matrix, totals = self._encoded(graphs)
+        matrix, totals = self._encode_known(graphs)
         index, similarity = np.full(len(graphs), -1), np.zeros(len(graphs))
         if not len(self._totals):
             return index, similarity
@@ -314,7 +314,7 @@ class NearGraphs:
             Above 0, at most 1.
         """
         checked("threshold", threshold, number(0, 1, above=True))
-        matrix, totals = self._encoded(graphs)
+        matrix, totals = self._encode_known(graphs)
         rows, others = _Rows.of(matrix), _Rows.of(self._matrix)
         prefixes = self._prefixes(matrix, totals, threshold)
         with_column = self._prefixes(self._matrix, self._totals, threshold).T.tocsr()
@@ -335,7 +335,7 @@ class NearGraphs:
             found.append((query[near], graph[near], similarity[near]))
         return NearPairs(*map(np.concatenate, zip(*found)))
 
-    def _encoded(self, graphs: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
+    def _encode_known(self, graphs: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
         """Return the features that the index knows, and each graph's total over all its features."""
         known, full = encode_in_full(graphs.without_features(), self._space, warn=False)
         return known.matrix, own_sums(full, "minmax")

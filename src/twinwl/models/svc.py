@@ -17,14 +17,23 @@ from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import base as estimators
-from twinwl.models import svm as machines
 from twinwl.models.base import RandomState, old_names, one_seed, with_parameters
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
 from twinwl.models.features import FeatureEstimator, FeatureSpace, encode_in_full, stwin_features
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
 from twinwl.models.similarity import BASES, Similarity, divisors_of, own_sums, similarities_by_rounds
-from twinwl.models.svm import Choice, SelectedSVM, inner_folds, scaffold_folds
+from twinwl.models.svm import (
+    INNER_FOLDS,
+    PENALTIES,
+    Choice,
+    LandmarkSVM,
+    SelectedSVM,
+    inner_folds,
+    kernel_svm,
+    scaffold_folds,
+    select_svms,
+)
 from twinwl.models.targets import TargetColumn, name_task
 from twinwl.terminal import ProgressBar
 
@@ -64,10 +73,10 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
 
     _constraints = {
         "n_iter": (one_or_more(ROUNDS),),
-        "C": (machines.PENALTIES,),
+        "C": (PENALTIES,),
         "base": (one_of(*BASES),),
         "normalize": (FLAG,),
-        "inner_folds": (machines.INNER_FOLDS,),
+        "inner_folds": (INNER_FOLDS,),
         "n_jobs": (arguments.JOBS, None),
         "random_state": arguments.RANDOM_STATE,
         "kernel_approximation": (one_of("nystroem"), None),
@@ -138,7 +147,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
         approximation = None
         if self.kernel_approximation is not None:
-            approximation = machines.LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
+            approximation = LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
         columns = [targets.column(place) for place in range(len(targets.heads))]
         choices = []
         for place, column in enumerate(columns):
@@ -147,7 +156,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
             choices.append(
                 Choice(
                     replace(column, rows=np.searchsorted(targets.rows, column.rows)),
-                    approximation or machines.kernel_svm(column, self.tol, self.epsilon),
+                    approximation or kernel_svm(column, self.tol, self.epsilon),
                     folds,
                     self.scoring,
                     break_ties=not column.numbers,
@@ -164,8 +173,8 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
                 normalize=self.normalize,
                 landmarks=None if approximation is None else approximation.landmarks,
             )
-            found = machines.select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
-        heads, svms = zip(*map(_finished, columns, found))
+            found = select_svms(bar.over(kernels), choices, self.C, self.n_jobs)
+        heads, svms = zip(*map(_finish, columns, found))
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
         self._keep(encoding.space, encoding.matrix[rows], rows, list(svms), targets.names, list(heads))
         return self
@@ -255,7 +264,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         return super()._to_state() | {"svms": svms}
 
 
-def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM]:
+def _finish(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM]:
     """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
     if not column.numbers:
         calibration = Calibration.fitted(svm.held_out, column.codes, column.weights)

@@ -422,7 +422,7 @@ class PooledSumNorm(nn.BatchNorm1d):
         """Normalise each column."""
         if self.training and len(sums) > 1:
             return super().forward(sums)
-        return self._scaled(sums)
+        return self._scale(sums)
 
     def rectified(self, rows: Tensor, counts: Int64, added: Tensor) -> Tensor:
         """Return ``relu(self(rows + added))`` for rows that ``counts`` items share each.
@@ -443,12 +443,12 @@ class PooledSumNorm(nn.BatchNorm1d):
         True
         """
         if not self.training or counts.sum() <= 1:
-            return self._scaled(rows + added).relu_()
+            return self._scale(rows + added).relu_()
         if not has_kernels(rows):
             return normalised(self, rows + added, counts).relu_()
-        return by_kernels(partial(self._rectified, counts), rows, added, self.weight, self.bias)[0]
+        return by_kernels(partial(self._rectify_rows, counts), rows, added, self.weight, self.bias)[0]
 
-    def _rectified(
+    def _rectify_rows(
         self, counts: Int64, x: Floats, added: Floats, weight: Floats, bias: Floats
     ) -> Differentiated:
         assert self.running_mean is not None and self.running_var is not None  # noqa: PT018, S101
@@ -461,7 +461,7 @@ class PooledSumNorm(nn.BatchNorm1d):
 
         return [out], gradients
 
-    def _scaled(self, sums: Tensor) -> Tensor:
+    def _scale(self, sums: Tensor) -> Tensor:
         return functional.batch_norm(
             sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
         )
@@ -649,10 +649,10 @@ class NTwinNetwork(nn.Module):
         """Return the classifier's hidden units before the rectifier, from the two encoders' output."""
         units: Tensor = self.first(self.input_dropout(self.norm(sums)))
         if self.wide is not None and histograms is not None:
-            units = units + self.wide(self._thinned(histograms))
+            units = units + self.wide(self._drop_entries(histograms))
         return units
 
-    def _thinned(self, rows: SparseRows) -> SparseRows:
+    def _drop_entries(self, rows: SparseRows) -> SparseRows:
         """Drop entries of sparse rows, as dropout does with units."""
         share = self.input_dropout.p
         if not self.training or not share:

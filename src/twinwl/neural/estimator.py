@@ -25,7 +25,7 @@ from twinwl.models.explanation import Decision
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
 from twinwl.neural import training
-from twinwl.neural.training import Examples, Held, History
+from twinwl.neural.training import Examples, History, LabelledSet
 from twinwl.terminal import ProgressBar
 
 # The model of one task, or of an earlier fit, is of the same class.
@@ -275,13 +275,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         split_seed, *other_seeds = seeds(self.random_state, 3)
         kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, batch)
         # Encoders are fitted on the kept part only: held-out graphs are encoded as new graphs will be.
-        rows = self._labelled(
+        rows = self._label(
             self._learnt_examples(batch if held is None else batch[kept], start), targets, kept
         )
         if held is None:
             validation = self._held(validation_data, "validation_data")
         else:  # the weights of training also apply to the choice of the epoch
-            validation = self._labelled(self._examples(batch[held]), targets, held)
+            validation = self._label(self._examples(batch[held]), targets, held)
         self._train(rows, validation, self._held(monitor_data, "monitor_data"), other_seeds, start)
         self.held_out_ = None if held is None else targets.rows[held]
         if self.refit and validation is not None:
@@ -298,11 +298,11 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
                 )
         self.tasks_, self.heads_ = targets.names, list(targets.heads)
 
-    def _labelled(self, examples: Examples, targets: TargetTable, rows: Int64) -> Held:
+    def _label(self, examples: Examples, targets: TargetTable, rows: Int64) -> LabelledSet:
         """Return examples with the targets ``rows``."""
         importance = targets.importance()
         weights = None if importance is None else self._squeeze(importance[rows])
-        return Held(examples, self._squeeze(targets.answers[rows]), weights)
+        return LabelledSet(examples, self._squeeze(targets.answers[rows]), weights)
 
     def _squeeze(self, table: Any) -> Any:  # noqa: ANN401
         """Return a table with one column per task, or the only column: then each class has an output."""
@@ -310,9 +310,9 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     def _train(
         self,
-        rows: Held,
-        validation: Held | None,
-        monitor: Held | None,
+        rows: LabelledSet,
+        validation: LabelledSet | None,
+        monitor: LabelledSet | None,
         seeds: Sequence[int],
         start: torch.nn.Module | None = None,
     ) -> None:
@@ -321,7 +321,9 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         The two seeds are those of weights and of training; ``start`` is the network of an earlier fit.
         """
         self.module_: Any  # of the class that `_build_module` returns
-        self.module_, self.history_ = self._trained(rows, self.max_epochs, seeds, start, validation, monitor)
+        self.module_, self.history_ = self._train_module(
+            rows, self.max_epochs, seeds, start, validation, monitor
+        )
         self.n_epochs_ = self.history_.best_epoch + 1
         self._fitted_with = self.get_params(deep=False)
         self.held_out_outputs_ = None
@@ -333,14 +335,14 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
                 known = is_known(answers[:, place])
                 self.heads_[place] = head.calibrated(decisions[place][known], answers[known, place])
 
-    def _trained(
+    def _train_module(
         self,
-        rows: Held,
+        rows: LabelledSet,
         max_epochs: int,
         seeds: Sequence[int],
         start: torch.nn.Module | None,
-        validation: Held | None = None,
-        monitor: Held | None = None,
+        validation: LabelledSet | None = None,
+        monitor: LabelledSet | None = None,
     ) -> tuple[torch.nn.Module, History]:
         module_seed, train_seed = seeds
         if validation is not None:
@@ -388,7 +390,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     ) -> None:
         """Train a network on all graphs for the number of epochs that was chosen."""
         everything = np.arange(len(targets.rows))
-        _, answers, weights, *_ = self._labelled(None, targets, everything)  # type: ignore[arg-type]
+        _, answers, weights, *_ = self._label(None, targets, everything)  # type: ignore[arg-type]
         if validation_data is not None:
             graphs, y = validation_data
             held = self._new_graphs(graphs, "take as validation_data")
@@ -397,15 +399,15 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             if weights is not None:
                 weights = np.concatenate([weights, _usual_weights(weights, answers, more)])
             answers = np.concatenate([answers, more])
-        rows = Held(self._learnt_examples(batch, start), answers, weights)
-        self.module_, history = self._trained(rows, self.n_epochs_, seeds, start)
+        rows = LabelledSet(self._learnt_examples(batch, start), answers, weights)
+        self.module_, history = self._train_module(rows, self.n_epochs_, seeds, start)
         self.n_epochs_ = history.n_epochs  # fewer, if a callback stopped
 
     def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
         """Encode graphs to learn from: with the encoders of the earlier fit, if there is one."""
         return self._fit_examples(batch) if start is None else self._examples(batch)
 
-    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
+    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> LabelledSet | None:
         if data is None:
             return None
         pair = items(name, data, "a pair (graphs, targets)")
@@ -413,7 +415,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
         graphs, y = pair
         batch = self._new_graphs(graphs, f"take as {name}")
-        return Held(self._examples(batch), self._encode(y, len(batch), name))
+        return LabelledSet(self._examples(batch), self._encode(y, len(batch), name))
 
     def _encode(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
         """Return targets of other graphs as the network learns them; ``name`` says what they are for."""

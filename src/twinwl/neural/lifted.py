@@ -124,18 +124,18 @@ class _Run:
     def in_place_of_layers(self, model: Any, layers: list[Any]) -> Iterator[None]:  # noqa: ANN401
         """Replace layers, batch normalisation in training and jumping knowledge within the block."""
         norms = [part for part in model.modules() if isinstance(part, nn.BatchNorm1d) and part.training]
-        replaced: list[tuple[nn.Module, Callable[..., Tensor]]] = [
+        replacements: list[tuple[nn.Module, Callable[..., Tensor]]] = [
             *((conv, partial(self._pass_messages, conv)) for conv in layers),
             *((norm, partial(self._normalise, norm)) for norm in norms),
         ]
         if hasattr(model, "jk"):
-            replaced.append((model.jk, partial(self._jump, model.jk)))
+            replacements.append((model.jk, partial(self._jump, model.jk)))
         try:
-            for part, forward in replaced:
+            for part, forward in replacements:
                 part.forward = forward
             yield
         finally:
-            for part, _ in replaced:
+            for part, _ in replacements:
                 vars(part).pop("forward", None)
 
     def _pass_messages(self, conv: Any, x: Tensor, *_: object, **__: object) -> Tensor:  # noqa: ANN401

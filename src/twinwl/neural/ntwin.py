@@ -428,7 +428,7 @@ def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: 
     """Return outputs from the mean of all samples' sums, then from the means without one of them.
 
     Each call of ``examples.take`` draws roots. A sample's sums are right on average, so their mean tends to
-    the exact sums; a mean of outputs would not tend to the exact output, which is no linear function.
+    the exact sums; a mean of outputs would not tend to the exact output, which is not linear in the sums.
 
     Returns
     -------

@@ -481,7 +481,7 @@ class _Building:
             table.finished().restrided(max(1, n_below), self.n_kinds)
             for table, n_below in zip(self.tables, strides)
         ]
-        pools = [_joined(blocks, len(self.plain)) for blocks in self.pools]
+        pools = [_join_pools(blocks, len(self.plain)) for blocks in self.pools]
         return Quotient(self.hops, self.n_first, tuple(rounds), tuple(pools), n_pairs)
 
 
@@ -490,7 +490,7 @@ def _roomy(n_colours: int) -> int:
     return 1 << max(4, n_colours.bit_length())
 
 
-def _joined(blocks: list[tuple[int, Pool]], n_graphs: int) -> Pool:
+def _join_pools(blocks: list[tuple[int, Pool]], n_graphs: int) -> Pool:
     """Return the pooling matrix of all graphs; the rows of a graph that was split are side by side."""
     sizes = np.zeros(n_graphs, np.int64)
     for first, block in blocks:

@@ -225,7 +225,7 @@ class BoundedReadout(nn.Module):
             own, sender = (as_tensor(each, x.device) for each in (rows.own, rows.senders))
             x = self._checked_step(number, x, own, sender, expanded(rows.ptr, x.device), codes)
             if number >= self.steps_before:
-                sums.append(_scaled(pool(self.read(x), *rows.pool), graphs))
+                sums.append(_scale(pool(self.read(x), *rows.pool), graphs))
         return sums
 
     def _checked_step(self, number: int, x: Tensor, own: Tensor, *messages: Any) -> Tensor:  # noqa: ANN401
@@ -249,7 +249,7 @@ def _one_hot(numbers: np.ndarray, width: int, like: Tensor) -> Tensor:
     )
 
 
-def _scaled(sums: Tensor, graphs: RowBatch) -> Tensor:
+def _scale(sums: Tensor, graphs: RowBatch) -> Tensor:
     return (
         sums if graphs.scale is None else sums * as_tensor(graphs.scale, sums.device).to(sums.dtype)[:, None]
     )
@@ -319,7 +319,7 @@ class GIN(BoundedReadout):
             # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
             n_pairs = as_tensor(np.diff(pointer(rows.pool.counts)[rows.pool.ptr]), total.device)
             bias = n_pairs.to(total.dtype)[:, None] * layer.second.bias
-            sums.append(_scaled(functional.linear(total, layer.second.weight) + bias, graphs))
+            sums.append(_scale(functional.linear(total, layer.second.weight) + bias, graphs))
             if number < len(self.steps):
                 # Two linear maps in a row are one: a product of two small matrices saves one of all rows.
                 weight = self.steps[number].first.weight

@@ -515,10 +515,10 @@ class ColourLevels:
         if own is not None:
             level, items = own
             before = self.colours(level) if items is None else self.colours(level)[items]
-            colours = before if first is None else _paired(colours, before)
+            colours = before if first is None else _number_pairs(colours, before)
         if messages is not None:
             level, indptr, senders = messages
-            colours = _refined(colours, self.colours(level), indptr, senders, codes)
+            colours = _refine(colours, self.colours(level), indptr, senders, codes)
         colours = colours if refined is None else refined
         place = np.full(int(colours.max(initial=-1)) + 1, -1, np.int32)
         self._levels.append(_Whole(graph_ptr, marks, colours, place, own, messages))
@@ -623,13 +623,13 @@ def distinct_rows(values: NDArray[np.generic]) -> tuple[Int32, Int64]:
     return codes.astype(np.int32), first
 
 
-def _paired(first: Int32, second: Int32) -> Int32:
+def _number_pairs(first: Int32, second: Int32) -> Int32:
     """Return numbers from 0 for pairs of numbers."""
     pairs = first.astype(np.int64) * (int(second.max(initial=-1)) + 1) + second
     return np.unique(pairs, return_inverse=True)[1].astype(np.int32)
 
 
-def _refined(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 | None) -> Int32:
+def _refine(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 | None) -> Int32:
     """Return the colours of items after one more round of messages."""
     # The senders come after the receivers, so both may be items of different kinds.
     before = np.concatenate([own, sent])

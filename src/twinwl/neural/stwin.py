@@ -41,12 +41,12 @@ from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import RandomState, seeds, with_parameters
 from twinwl.models.explanation import Explanation, explanation_of, node_shares
-from twinwl.models.features import Encoding, FeatureSpace, fewest_graphs, keep_columns, stwin_features
+from twinwl.models.features import Encoding, FeatureSpace, keep_columns, stwin_features
 from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze, warn_strange_graphs
 from twinwl.neural import estimator
 from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
-from twinwl.neural.training import Held, predict_logits
+from twinwl.neural.training import LabelledSet, predict_logits
 from twinwl.refinement.histograms import colour_histograms
 
 
@@ -274,7 +274,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         graph, space, scaling = model._graph_to_explain(X), model.vectorizer_.space_, model.input_
         encoding = stwin_features(graph, space=space)
         features, counts = model._views(graph, encoding)
-        examples = model._scaled(features, counts)
+        examples = model._scale(features, counts)
         row, outputs = examples.rows, predict_logits(model.module_, examples)[0]
         decision = model._decision_about(outputs)
         # The gradient of each column of the network's input, and what the column adds to the decision.
@@ -318,7 +318,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         self.vectorizer_ = self._new_vectorizer()
         views = self._views(batch, self.vectorizer_._learn(batch))
         self._fit_input([views])
-        return self._scaled(*views)
+        return self._scale(*views)
 
     def _fit_input(self, parts: Iterable[Views]) -> None:
         n_columns = self.vectorizer_.n_features_out_
@@ -331,7 +331,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     def _examples(self, batch: GraphBatch) -> SparseExamples:
         encoding = stwin_features(batch, space=self.vectorizer_.space_)
         warn_strange_graphs(batch, encoding)
-        return self._scaled(*self._views(batch, encoding))
+        return self._scale(*self._views(batch, encoding))
 
     def _build_module(self, n_outputs: int) -> SparsePerceptron:
         width = self.vectorizer_.n_features_out_ if self.input_ is None else self.input_.width
@@ -348,7 +348,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         counts = sparse.csr_matrix((data, indices, indptr), shape=encoding.matrix.shape)
         return features, keep_columns(counts, columns)
 
-    def _scaled(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> SparseExamples:
+    def _scale(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> SparseExamples:
         return SparseExamples(features if self.input_ is None else self.input_.apply(features, counts))
 
     # ------------------------------------------------------------------ model files
@@ -560,15 +560,15 @@ def fit_in_parts(
     else:
         kept, held = _explicit_split(held_out[targets.rows], targets)
     learnt = targets.rows[kept]
-    model.vectorizer_ = _counted(parts, learnt, model._new_vectorizer())
+    model.vectorizer_ = _count_columns(parts, learnt, model._new_vectorizer())
 
     with tempfile.TemporaryDirectory(prefix="twinwl-fit-", dir=folder) as scratch:
         model._fit_input(_views(model, parts, learnt))
 
-        def stored(name: str, rows: Int64) -> Held:
+        def stored(name: str, rows: Int64) -> LabelledSet:
             views = _views(model, parts, targets.rows[rows])
-            examples = StoredExamples(Path(scratch, name), memory, (model._scaled(*view) for view in views))
-            return model._labelled(examples, targets, rows)
+            examples = StoredExamples(Path(scratch, name), memory, (model._scale(*view) for view in views))
+            return model._label(examples, targets, rows)
 
         validation = None if held is None else stored("held", held)
         model._train(stored("learnt", kept), validation, None, other_seeds)
@@ -601,20 +601,16 @@ def _views(model: STwinNetworkEstimator, parts: GraphParts, rows: Int64) -> Iter
         yield model._views(batch, stwin_features(batch, space=model.vectorizer_.space_))
 
 
-def _counted(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer) -> STwinVectorizer:
+def _count_columns(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer) -> STwinVectorizer:
     """Fit a vectorizer by counting the columns of each part."""
     merged: list[ColumnCounts] = []
     for rows, batch in _read(parts, graphs):
         merged.append(ColumnCounts.of(batch, vectorizer.settings, rows))
         if sum(len(counts.h) for counts in merged[1:]) > max(_COUNTS_AT_ONCE, len(merged[0].h)):
             merged = [ColumnCounts.merged(merged)]
-    fewest = fewest_graphs(vectorizer.min_df, len(graphs))
-    counts = ColumnCounts.merged(merged).frequent(fewest, vectorizer.max_features)
-    if not len(counts.h):
-        raise TwinWLError(
-            f"min_df: got {vectorizer.min_df!r}, but no column occurs in {fewest} of {len(graphs)} graphs; "
-            "lower it"
-        )
+    choice, counts = vectorizer.column_choice, ColumnCounts.merged(merged)
+    choice.columns(counts.n_graphs, len(graphs))  # refuses a choice of none
+    counts = counts.frequent(choice, len(graphs))
     examples = concatenate([batch for _, batch in _read(parts, np.unique(counts.first))])
     return freeze(vectorizer, counts, examples)
 
@@ -645,7 +641,7 @@ class StoredExamples(SparseExamples):
         indptr, self._first = pointer(np.concatenate(lengths)), np.array(first)
         self._bytes = np.diff(indptr[self._first]) * _BYTES_OF_ENTRY
         self.rows = SparseRows(
-            indptr, _mapped(folder / "indices", np.int64), _mapped(folder / "values", np.float32)
+            indptr, _map_file(folder / "indices", np.int64), _map_file(folder / "values", np.float32)
         )
 
     def shuffled(self, random: np.random.Generator) -> Int64:
@@ -663,6 +659,6 @@ class StoredExamples(SparseExamples):
         return np.concatenate([random.permutation(np.concatenate(window)) for window in windows])
 
 
-def _mapped(path: Path, kind: type[np.number]) -> Any:  # noqa: ANN401
+def _map_file(path: Path, kind: type[np.number]) -> Any:  # noqa: ANN401
     """Map an array of a file into memory; an empty file cannot be mapped."""
     return np.asarray(np.memmap(path, kind, "r")) if path.stat().st_size else np.empty(0, kind)

@@ -310,7 +310,7 @@ class Examples(Protocol):
         """Return the input of the network for these rows."""
 
 
-class Held(NamedTuple):
+class LabelledSet(NamedTuple):
     """Examples with their targets, kept apart from training.
 
     Attributes
@@ -339,8 +339,8 @@ def train(
     targets: Int64 | Float64,
     *,
     sample_weight: Float64 | None = None,
-    validation: Held | None = None,
-    monitor: Held | None = None,
+    validation: LabelledSet | None = None,
+    monitor: LabelledSet | None = None,
     max_epochs: int = 100,
     batch_size: int = 32,
     learning_rate: float = 1e-3,
@@ -538,7 +538,7 @@ def _batches(order: Int64, batch_size: int) -> list[Int64]:
     return np.split(order, bounds)
 
 
-def _note_validation(module: nn.Module, held: Held, history: History) -> bool:
+def _note_validation(module: nn.Module, held: LabelledSet, history: History) -> bool:
     """Record loss and accuracy on the held-out part, and return whether the epoch is the best so far."""
     score, accuracy, loss = _evaluate(module, held)
     history.validation_loss.append(loss)
@@ -554,7 +554,7 @@ def _note_validation(module: nn.Module, held: Held, history: History) -> bool:
     return (scores[-1], -loss) > (scores[best], -history.validation_loss[best])
 
 
-def _evaluate(module: nn.Module, held: Held) -> tuple[float | None, float | None, float]:
+def _evaluate(module: nn.Module, held: LabelledSet) -> tuple[float | None, float | None, float]:
     """Return the score, if there is a scoring; the accuracy, None for numbers and several tasks; the loss."""
     logits = predict_logits(module, held.examples).astype(np.float64)
     weights = _weights_of_rows(held.weights, held.targets)
@@ -565,7 +565,7 @@ def _evaluate(module: nn.Module, held: Held) -> tuple[float | None, float | None
     return None if held.scoring is None else _score(logits, held), accuracy, loss
 
 
-def _score(logits: Float64, held: Held) -> float:
+def _score(logits: Float64, held: LabelledSet) -> float:
     """Return the score by ``held.scoring``; of several tasks, the mean of those for which it is defined."""
     assert held.scoring is not None  # noqa: S101  (asked by `_evaluate`)
     measure: Callable[..., float] = score_numbers if held.targets.dtype.kind == "f" else score_classes

@@ -326,15 +326,15 @@ def _initial_colours(
     elif alphabet.initial == "ring":
         both_ways = messages_of(batch, None, 1)
         paired = 2 * batch.node_labels + on_cycle(both_ways.indptr, both_ways.indices)
-        codes, used = _compressed(paired, 2 * len(batch.node_vocabulary))
+        codes, used = _compress(paired, 2 * len(batch.node_vocabulary))
         here = tuple((batch.node_vocabulary[code // 2], bool(code % 2)) for code in used)
     else:
-        codes, used = _compressed(batch.node_labels, len(batch.node_vocabulary))
+        codes, used = _compress(batch.node_labels, len(batch.node_vocabulary))
         here = tuple(batch.node_vocabulary[code] for code in used)
-    return _translated(codes, here, alphabet.labels, insert=insert)
+    return _translate(codes, here, alphabet.labels, insert=insert)
 
 
-def _compressed(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
+def _compress(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
     """Return codes numbered 0, 1, … in their order, without gaps, and the codes that occur."""
     occurs = np.zeros(n_codes, np.bool_)
     occurs[codes] = True
@@ -350,11 +350,11 @@ def _edge_messages(
     """Return the messages of a batch and the vocabulary of edge labels; None if they are not used."""
     if alphabet.edge_labels is None or batch.edge_labels is None:
         return messages_of(batch, None, 1), None
-    codes, labels = _translated(batch.edge_labels, batch.edge_vocabulary, alphabet.edge_labels, insert=insert)
+    codes, labels = _translate(batch.edge_labels, batch.edge_vocabulary, alphabet.edge_labels, insert=insert)
     return messages_of(batch, codes, max(1, len(labels))), labels
 
 
-def _translated(
+def _translate(
     codes: Int32, here: tuple[Label, ...], known: tuple[Label, ...], *, insert: bool
 ) -> tuple[Int32, tuple[Label, ...]]:
     """Translate codes to the alphabet's vocabulary; new labels are appended or, if frozen, become -1."""
