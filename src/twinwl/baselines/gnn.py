@@ -29,7 +29,7 @@ from twinwl.neural import rows
 from twinwl.neural.encoder import PooledSumNorm
 from twinwl.neural.estimator import NeuralGraphClassifier
 from twinwl.neural.inputs import NodeInputs
-from twinwl.neural.rows import BatchLevels, Pool, RowLayer, aggregate, as_tensor, expanded, gather, pool
+from twinwl.neural.rows import BatchLevels, Pool, RowLayer, aggregate, as_tensor, gather, pool, row_of_entry
 
 # Items of a part plus the messages between them: a few hundred megabytes with 64 columns.
 _BUDGET = 1 << 20
@@ -535,7 +535,7 @@ class SAGPoolNetwork(RowNetwork):
 
 def maxima(x: Tensor, rows: Pool) -> Tensor:
     """Return the largest entry of each column over the rows of each graph, 0 if it has none."""
-    graph = expanded(rows.ptr, x.device)[:, None].expand(-1, x.shape[1])
+    graph = row_of_entry(rows.ptr, x.device)[:, None].expand(-1, x.shape[1])
     zeros = x.new_zeros(len(rows.ptr) - 1, x.shape[1])
     return zeros.scatter_reduce(0, graph, gather(x, rows.rows), "amax", include_self=False)
 

@@ -24,7 +24,7 @@ from twinwl.baselines import gnn
 from twinwl.baselines.gnn import GNNClassifier, LevelExamples, RowNetwork
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism.inner_colours import hear_pairs
+from twinwl.isomorphism.inner_colours import pass_pairs
 from twinwl.models.base import with_parameters
 from twinwl.neural.quotient import check_memory
 from twinwl.neural.readouts import PairBlock
@@ -637,7 +637,7 @@ def _write_keys(low: int, high: int, pair_ptr: Int64, sizes: Int64, colours: Int
         n, first, last = sizes[graph], pair_ptr[graph], pair_ptr[graph + 1]
         a = colours[first:last].astype(np.uint64).reshape(n, n)
         b = np.zeros_like(a)
-        new_a, new_b = hear_pairs(a, b)
+        new_a, new_b = pass_pairs(a, b)
         keys[0, first:last] = new_a.ravel()
         keys[1, first:last] = new_b.ravel()
 

@@ -154,7 +154,7 @@ def _model(path: str, digest: str) -> Any:  # noqa: ANN401
 
 def read_features(path: str | Path) -> sparse.csr_matrix:
     """Return a shard that `Corpus.features` has written as a sparse matrix, one row per graph."""
-    with shards.opened(path) as file:
+    with shards.open_shard(path) as file:
         table = file.read()
         n_columns = (table.schema.metadata or {}).get(b"twinwl.n_features")
         if n_columns is None:

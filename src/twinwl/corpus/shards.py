@@ -77,7 +77,7 @@ class Part(NamedTuple):
         GraphInputError
             If the file is missing, damaged, or has other columns or another number of rows than the corpus.
         """
-        with opened(self.path) as file:
+        with open_shard(self.path) as file:
             found = types_of(file.schema_arrow)
             if found != self.types or len(file.schema_arrow) > len(found):
                 raise GraphInputError(
@@ -222,7 +222,7 @@ def counts_in(table: Any) -> dict[str, int]:  # noqa: ANN401
 
 def summary_of(folder: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what a manifest says about all its shards: their columns, and sums."""
-    with opened(folder / "shards" / entries[0]["name"]) as file:
+    with open_shard(folder / "shards" / entries[0]["name"]) as file:
         columns = types_of(file.schema_arrow)
     counts = {name: sum(entry[name] for entry in entries) for name in ("rows", "errors", "nodes", "edges")}
     return {"columns": columns, **counts}
@@ -245,7 +245,7 @@ def free_name(name: str, names: Collection[str]) -> str:
 
 
 @contextlib.contextmanager
-def opened(path: str | Path) -> Iterator[Any]:
+def open_shard(path: str | Path) -> Iterator[Any]:
     """Open a shard; whatever goes wrong while it is read is a `GraphInputError` that names the file."""
     parquet = import_extra("pyarrow.parquet", "parquet")
     try:

@@ -34,7 +34,7 @@ from twinwl.refinement import content_keys
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
 from twinwl.refinement.content_keys import CLASS, KEY, LENGTH, NODE, SIGNATURE, Classes, sign_all
 from twinwl.refinement.identities import rooted_subgraphs
-from twinwl.refinement.round_kernels import blended
+from twinwl.refinement.round_kernels import blend
 
 # At most this many nodes are individualised one after the other, and at most this many steps are spent on a
 # graph, before igraph takes over. Both are compared with numbers that are equal for isomorphic graphs, so
@@ -276,11 +276,11 @@ def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
     words, directed = classes.words, np.uint64(classes.directed)
     a, b = directed, np.uint64(high - low)
     for node in range(low, high):
-        x, y = blended(words[node, SIGNATURE], words[node, SIGNATURE + 1], content_keys.HEARD)
+        x, y = blend(words[node, SIGNATURE], words[node, SIGNATURE + 1], content_keys.RECEIVED)
         a += x
         b += y
-    a, b = blended(a, b, content_keys.WHOLE)
-    out[0], out[1] = content_keys.absorbed(a, b, np.uint64(high - low), directed)
+    a, b = blend(a, b, content_keys.WHOLE)
+    out[0], out[1] = content_keys.absorb(a, b, np.uint64(high - low), directed)
     out[2] = 1
 
 
@@ -401,6 +401,10 @@ def _record_automorphism(
 # each node of P, and which ones they are does not matter up to isomorphism. So if classes hang on one another
 # like a forest, the colours determine the graph: any two graphs with these classes and relations are
 # isomorphic.
+#
+#     Q    q1   q2   q3   q4      Each node of Q has one neighbour in P, so Q hangs on P: giving q1 and q3 to
+#           |    |    |    |      p1, and q2 and q4 to p2, is the same graph up to isomorphism.
+#     P      p1         p2
 
 # The relation of a class to another: all pairs of nodes alike (which includes that no messages pass between
 # them); each node singles one out; anything else. _OTHER is always a safe answer: at worst a graph that its

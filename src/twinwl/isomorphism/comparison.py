@@ -1,7 +1,4 @@
-"""The Twin-WL test of two graphs.
-
-The result of a comparison: the verdict and its witness.
-"""
+"""The Twin-WL test of two graphs (`compare`), and its result: the verdict with a witness."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace

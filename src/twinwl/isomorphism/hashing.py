@@ -25,7 +25,7 @@ from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, RoundReader, only_sizes, resolve
 from twinwl.refinement import content_keys
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import absorbed, fold_keys, node_keys
+from twinwl.refinement.content_keys import absorb, fold_keys, node_keys
 from twinwl.refinement.identities import rooted_sizes, search
 
 EVERY_RADIUS_UP_TO = 256
@@ -109,7 +109,7 @@ def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UI
         growing = np.flatnonzero(sizes != before)
         if not len(growing):
             break
-        keys[growing] = content_keys.absorbed_rows(keys[growing], reader.read_keys(sizes)[growing])
+        keys[growing] = content_keys.absorb_rows(keys[growing], reader.read_keys(sizes)[growing])
         before = sizes
     return keys
 
@@ -127,7 +127,7 @@ def _follow_sizes(rows: Int32, wanted: Bool, keys: UInt64) -> None:
         for h in range(len(rows)):
             if h > 0 and rows[h, node] == rows[h - 1, node]:
                 break
-            a, b = absorbed(a, b, np.uint64(rows[h, node]), np.uint64(h))
+            a, b = absorb(a, b, np.uint64(rows[h, node]), np.uint64(h))
         keys[node, 0], keys[node, 1] = a, b
 
 
@@ -362,9 +362,9 @@ def _finish_hashes(folds: UInt64, counts: Int64, names: UInt64, directed: bool) 
     out = np.empty((len(counts), 2), np.uint64)
     for graph in range(len(counts)):
         n_nodes, n_arcs, last_round = counts[graph]
-        a, b = absorbed(names[0, 0], names[0, 1], np.uint64(directed), np.uint64(last_round))
-        a, b = absorbed(a, b, np.uint64(n_nodes), np.uint64(n_arcs))
+        a, b = absorb(names[0, 0], names[0, 1], np.uint64(directed), np.uint64(last_round))
+        a, b = absorb(a, b, np.uint64(n_nodes), np.uint64(n_arcs))
         for h in range(last_round + 1):
-            a, b = absorbed(a, b, folds[h, graph, 0], folds[h, graph, 1])
+            a, b = absorb(a, b, folds[h, graph, 0], folds[h, graph, 1])
         out[graph, 0], out[graph, 1] = a, b
     return out

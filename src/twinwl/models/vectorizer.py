@@ -36,7 +36,7 @@ from twinwl.models.base import warn_unseen_labels, with_parameters
 from twinwl.models.explanation import RootedTree
 from twinwl.models.features import Encoding, FeatureEstimator, FeatureSpace, keep_columns, stwin_features
 from twinwl.refinement.colours import Alphabet, Round, item_dtype
-from twinwl.refinement.content_keys import absorbed_rows, content_keys, row_keys
+from twinwl.refinement.content_keys import absorb_rows, content_keys, row_keys
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -168,7 +168,7 @@ def column_keys(space: FeatureSpace) -> list[UInt64]:
     for of_colour, part in zip(keys, space.twins):
         colour, value = part.pairs.T.astype(np.int64)
         of_value = row_keys(value[:, None]) if space.values is None else space.values.keys[value]
-        out.append(absorbed_rows(np.ascontiguousarray(of_colour[colour]), np.ascontiguousarray(of_value)))
+        out.append(absorb_rows(np.ascontiguousarray(of_colour[colour]), np.ascontiguousarray(of_value)))
     return out
 
 

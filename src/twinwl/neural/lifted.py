@@ -23,7 +23,7 @@ from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.neural import rows
 from twinwl.neural.encoder import normalised
-from twinwl.neural.rows import aggregate, as_tensor, distinct_rows, expanded, gather, pool
+from twinwl.neural.rows import aggregate, as_tensor, distinct_rows, gather, pool, row_of_entry
 from twinwl.neural.training import own_device
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class _Run:
         if kind == "GINConv" and conv.aggr in ("add", "sum"):
             rows = conv.nn(aggregate(x, level.ptr, level.senders) + (1 + conv.eps) * own)
         else:  # PyG's own layer on a bipartite graph: from the rows below to those of this level
-            index = torch.stack([as_tensor(level.senders, x.device), expanded(level.ptr, x.device)])
+            index = torch.stack([as_tensor(level.senders, x.device), row_of_entry(level.ptr, x.device)])
             given = {} if edge is None else {str(_LAYERS[kind]): edge.to(x.device, x.dtype)}
             rows = type(conv).forward(conv, (x, own), index, **given, size=(len(x), len(own)))
         return cast("Tensor", rows)

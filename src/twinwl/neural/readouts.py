@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from twinwl.arguments import Constraint, one_of, pointer
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.neural.rows import RowBatch, aggregate_and_pool, as_tensor, expanded, pool
+from twinwl.neural.rows import RowBatch, aggregate_and_pool, as_tensor, pool, row_of_entry
 from twinwl.neural.training import seeded
 
 _HEADS = 4
@@ -223,7 +223,7 @@ class BoundedReadout(nn.Module):
         for number, rows in enumerate(graphs.layers):
             codes = as_tensor(rows.codes, x.device) if len(rows.codes) else None
             own, sender = (as_tensor(each, x.device) for each in (rows.own, rows.senders))
-            x = self._checked_step(number, x, own, sender, expanded(rows.ptr, x.device), codes)
+            x = self._checked_step(number, x, own, sender, row_of_entry(rows.ptr, x.device), codes)
             if number >= self.steps_before:
                 sums.append(_scale(pool(self.read(x), *rows.pool), graphs))
         return sums

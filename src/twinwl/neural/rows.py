@@ -53,7 +53,9 @@ class Pool(NamedTuple):
 
 
 class RowLayer(NamedTuple):
-    """One layer of a mini-batch.
+    """One layer of a mini-batch: which rows of the layer below each of its rows is computed from.
+
+    Row i is computed from ``below[own[i]]`` and the sum of ``below[senders[ptr[i]:ptr[i + 1]]]``.
 
     Attributes
     ----------
@@ -163,7 +165,7 @@ def aggregate(
     total = rows.new_zeros(len(ptr) - 1, rows.shape[1])
     if own_rows is not None:
         total = own_rows[as_tensor(own, rows.device)]
-    return total.index_add(0, expanded(ptr, rows.device), messages)
+    return total.index_add(0, row_of_entry(ptr, rows.device), messages)
 
 
 def pool(rows: Tensor, ptr: Int64, members: Ints, counts: NDArray[Any]) -> Tensor:
@@ -185,10 +187,10 @@ def gather(rows: Tensor, index: Int64) -> Tensor:
     return aggregate(rows, np.zeros(len(index) + 1, np.int64), NONE, rows, index)
 
 
-def expanded(ptr: Int64, device: torch.device) -> Tensor:
+def row_of_entry(ptr: Int64, device: torch.device) -> Tensor:
     """Return the row of each entry of a CSR matrix, on a device.
 
-    >>> expanded(np.array([0, 2, 3]), torch.device("cpu"))
+    >>> row_of_entry(np.array([0, 2, 3]), torch.device("cpu"))
     tensor([0, 0, 1])
     """
     return as_tensor(np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), device)
@@ -456,7 +458,7 @@ class _Whole(NamedTuple):
     graph_ptr: Int64
     first: Int32
     colours: Int32
-    place: Int32  # scratch of `numbered`, shape (n_colours,); all -1 between two calls
+    place: Int32  # scratch of `number_by_first`, shape (n_colours,); all -1 between two calls
     own: tuple[int, Ints | None] | None
     messages: tuple[int, Int64, Ints] | None
 
@@ -583,7 +585,7 @@ class BatchLevels:
 
     def _build(self, whole: _Whole) -> RowLayer:
         item_ptr, items = entries_of(whole.graph_ptr, self.rows)
-        row_of_item, first = numbered(whole.colours[items], whole.place)
+        row_of_item, first = number_by_first(whole.colours[items], whole.place)
         # One item stands for each row; its messages are those of the row.
         items, graphs = items[first], np.searchsorted(item_ptr, first, side="right") - 1
         own = senders = sent = NONE
@@ -661,7 +663,7 @@ def entries_of(ptr: Int64, rows: Int64, skip: int = 0) -> tuple[Int64, Int64]:
 
 
 @kernel
-def numbered(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
+def number_by_first(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
     """Return numbers of colours by first occurrence, and where each number occurs first.
 
     ``place`` is scratch of shape (n_colours,): all -1 before and after. So the cost does not depend on the

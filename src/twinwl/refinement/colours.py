@@ -76,7 +76,7 @@ class Round:
         own, *items = self.sig_items[self.sig_ptr[colour] : self.sig_ptr[colour + 1]].tolist()
         return own, [divmod(item, self.stride) for item in items]
 
-    def restrided(self, stride: int, n_codes: int) -> Round:
+    def with_stride(self, stride: int, n_codes: int) -> Round:
         """Return the same signatures with their items coded by another stride.
 
         It is as if the previous round had that many colours, and messages that many kinds. An own colour is
@@ -199,7 +199,7 @@ def refine(
         if n_iter is None and table.n_colours == n_colours:
             break
         rows.append(colours)
-        rounds.append(table.finished() if insert else alphabet.rounds[len(rounds)])
+        rounds.append(table.to_round() if insert else alphabet.rounds[len(rounds)])
         n_colours = table.n_colours
     if insert:
         alphabet = Alphabet(labels, edge_vocabulary, alphabet.initial, batch.directed, tuple(rounds))
@@ -396,7 +396,7 @@ class RoundTable:
         n_colours = 0 if known is None else known.n_colours
         sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
         if known is not None:
-            same = known.restrided(stride, n_codes)
+            same = known.with_stride(stride, n_codes)
             # Kernels are compiled for writable arrays, but those of a memory-mapped model are read-only.
             sig_ptr = np.require(same.sig_ptr, requirements="W")
             sig_items = np.require(same.sig_items, requirements="W")
@@ -478,7 +478,7 @@ class RoundTable:
         round_kernels.look_up(n_colours, known, self._ready(), insert, 0, became)
         return became
 
-    def finished(self) -> Round:
+    def to_round(self) -> Round:
         """Return all signatures so far, trimmed to their size."""
         known = self._table.known
         sig_ptr = known.sig_ptr[: self.n_colours + 1].copy()

@@ -10,7 +10,7 @@ Nodes are processed in blocks, so that keys stay in the first cache. Nodes of de
 without branches: four items, padded with zeros, through a sorting network.
 
 `pass_labels` is the round; `look_up` is the search in the table. `twinwl.refinement.colours` owns the memory.
-At the start are `stirred` and `blended`, which mix 64-bit words. Content keys and hashes of graphs are made
+At the start are `stir` and `blend`, which mix 64-bit words. Content keys and hashes of graphs are made
 of them too, so **any change to these two breaks every stored hash.**
 """
 
@@ -31,7 +31,7 @@ _TURN_BACK = np.uint64(35)
 
 
 @kernel
-def stirred(word: np.uint64) -> np.uint64:
+def stir(word: np.uint64) -> np.uint64:
     """Mix the bits of a word; a bijection."""
     word ^= word >> _HALF
     word *= _STIR
@@ -41,13 +41,13 @@ def stirred(word: np.uint64) -> np.uint64:
 
 
 @kernel
-def blended(a: np.uint64, b: np.uint64, salt: np.uint64) -> tuple[np.uint64, np.uint64]:
+def blend(a: np.uint64, b: np.uint64, salt: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Mix two words so that each bit of either reaches both; a bijection of 128 bits for each salt."""
-    a = stirred(a ^ salt)
-    b = stirred(b + a)
+    a = stir(a ^ salt)
+    b = stir(b + a)
     a += (b << _TURN) | (b >> _TURN_BACK)
-    a = stirred(a)
-    b ^= stirred(a + salt)
+    a = stir(a)
+    b ^= stir(a + salt)
     return a, b
 
 
@@ -413,7 +413,9 @@ def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tu
     """Return the two words of a signature's key.
 
     The first digit of a packed key is the own colour, then come zeros as padding, then the sorted items.
-    Digits are stored plus one, so that none of them is zero.
+    Digits are stored plus one, so that none of them is zero. A node of colour 7 that receives 2 and 5::
+
+        kind (2 bits, 00) | … | 8 | 0 | 0 | 3 | 6      each digit has ``bits`` bits; the last one is lowest
     """
     degree = stop - start - 1
     high = _ZERO
@@ -430,10 +432,10 @@ def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tu
     high = low * _SPREAD
     for place in range(start + 1, stop):
         digit = np.uint64(signature[place]) + _ONE
-        low = stirred(low ^ digit)
+        low = stir(low ^ digit)
         high = (high ^ digit) * _STIR + _SPREAD
     hash_mask = key_format.hash_mask
-    return ((stirred(high) & hash_mask) & _BELOW_KIND) | _HASHED, low & hash_mask
+    return ((stir(high) & hash_mask) & _BELOW_KIND) | _HASHED, low & hash_mask
 
 
 @kernel
@@ -466,7 +468,7 @@ def _unpack(first: int, last: int, known: Signatures, bits: int) -> None:
 @kernel
 def _slot_hash(high: np.uint64, low: np.uint64, hash_mask: np.uint64) -> np.uint64:
     """Return the hash of a key: its lower bits are the first slot to try, its upper half is the tag."""
-    return stirred((high * _SPREAD) ^ low) & hash_mask
+    return stir((high * _SPREAD) ^ low) & hash_mask
 
 
 @kernel
