@@ -29,12 +29,12 @@ import torch
 from hub_graphs import reply_trees
 
 import twinwl as tw
-from twinwl import NTwinEncoder
 from twinwl.datasets.graph_files import read_tu
 from twinwl.neural.encoder import NTwinNetwork
 from twinwl.neural.inputs import FittedInputs, NTwinExamples, SubtreeHistograms
 from twinwl.neural.quotient import RowExamples
 from twinwl.neural.sparse import SparseAwareAdam, SparseExamples
+from twinwl.nn import NTwinEncoder
 from twinwl.refinement.identities import rooted_subgraphs
 
 if TYPE_CHECKING:

@@ -44,9 +44,7 @@ def missing(action):
 
 NEURAL_NAMES = {
     "NTwinClassifier",
-    "NTwinEncoder",
     "NTwinRegressor",
-    "NTwinTransformer",
     "STwinClassifier",
     "STwinRegressor",
 }
@@ -154,7 +152,7 @@ def test_modules_that_need_an_extra_are_those_of_the_neural_layers(tmp_path):
         names = [module.name for module in pkgutil.walk_packages(twinwl.__path__, "twinwl.")]
         answer = [name for name in names if missing(lambda name=name: import_name(name, "__doc__"))]
     """
-    neural = re.compile(r"twinwl\.(neural|pyg|baselines)\b")
+    neural = re.compile(r"twinwl\.(neural|nn|pyg|baselines)\b")
     assert [name for name in on_core(script, tmp_path) if not neural.match(name)] == []
 
 

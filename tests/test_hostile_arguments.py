@@ -1,8 +1,8 @@
 """Every public door answers every value with a result or with the project's own error.
 
-The doors are found, not listed: all of `twinwl.__all__`, the public methods of one instance of each class,
-and every parameter of each. A new public name is tested from the day it exists; where it needs an argument
-that nothing here knows, the test asks for one in `GOOD`.
+The doors are found, not listed: all of `twinwl.__all__` and what moved from there, the public methods of one
+instance of each class, and every parameter of each. A new public name is tested from the day it exists; where
+it needs an argument that nothing here knows, the test asks for one in `GOOD`.
 
 A fixed sample of the values is tried at each parameter, a larger one by `make test-all`;
 ``TWINWL_EXHAUSTIVE=1`` tries all of them.
@@ -127,14 +127,14 @@ CHEAP = {
 # One of each class that a user is handed rather than makes.
 INSTANCES = {
     "Audit": lambda: tw.audit(tw.Dataset.from_graphs(GRAPHS, CLASSES)),
-    "Ceiling": lambda: tw.ceiling(GRAPHS, CLASSES),
+    "Ceiling": lambda: tw.research.ceiling(GRAPHS, CLASSES),
     "Comparison": lambda: tw.compare(GRAPHS[0], GRAPHS[1]),
     "Corpus": lambda: tw.Corpus(a_corpus()),
     "Dataset": lambda: tw.Dataset.from_graphs(GRAPHS, CLASSES),
     "Deduplication": lambda: tw.deduplicate(GRAPHS),
     "Evaluation": lambda: tw.evaluate(Guess(), (GRAPHS, CLASSES), n_folds=2),
     "GraphBatch": lambda: LABELLED,
-    "Power": lambda: tw.power("size", [(EDGES[0], EDGES[1])]),
+    "Power": lambda: tw.research.power("size", [(EDGES[0], EDGES[1])]),
 }
 
 # Further good arguments of a function, which take it down another path.
@@ -161,7 +161,7 @@ class Door(NamedTuple):
 
 
 @pytest.mark.parametrize("n_values", [12, pytest.param(60, marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize("name", tw.__all__)
+@pytest.mark.parametrize("name", [*tw.__all__, *tw._MOVED])
 def test_every_value_gives_a_result_or_an_error_of_the_project(name, n_values, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where a file may be written under any name
     try:
@@ -223,7 +223,7 @@ def sample(place, n_values):
 
 def doors_of(name):
     try:
-        public = getattr(tw, name)
+        public = getattr(getattr(tw, tw._MOVED[name]) if name in tw._MOVED else tw, name)
     except MissingExtraError as error:
         pytest.skip(str(error))
     if not inspect.isclass(public):

@@ -31,8 +31,24 @@ def test_public_name_is_there(name):
         pytest.skip(str(error))
 
 
-def test_dir_lists_exactly_the_public_names():
-    assert dir(twinwl) == sorted(twinwl.__all__)
+def test_dir_lists_exactly_the_public_names_and_modules():
+    assert dir(twinwl) == sorted([*twinwl.__all__, "nn", "pyg", "research", "results"])
+
+
+def test_public_modules_need_no_import_of_their_own():
+    script = "import twinwl; print(twinwl.results.Audit.__name__, twinwl.research.power.__name__)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout == "Audit power\n"
+
+
+@pytest.mark.parametrize(("name", "module"), twinwl._MOVED.items())
+def test_a_name_that_moved_still_works_and_tells_the_new_place(name, module):
+    if module == "nn":
+        pytest.importorskip("torch")
+    with pytest.warns(FutureWarning, match=rf"twinwl\.{name} is now twinwl\.{module}\.{name};"):
+        old = getattr(twinwl, name)
+    assert old is getattr(getattr(twinwl, module), name)
+    assert name not in twinwl.__all__
 
 
 def test_unknown_name_is_an_attribute_error():

@@ -3,7 +3,7 @@ Readouts on a ladder
 ====================
 
 A readout turns the rooted subgraph of a node into a value. The more it looks at, the more
-graphs it tells apart, and the more it costs. :func:`twinwl.power` counts the pairs of a
+graphs it tells apart, and the more it costs. :func:`twinwl.research.power` counts the pairs of a
 suite; all pairs here are pairs that 1-WL cannot tell apart.
 """
 
@@ -14,7 +14,7 @@ import twinwl as tw
 
 readouts = ["size", "edges", "rooted-wl", "marked-wl-1", "marked-wl-3", "canonical"]
 suites = ["atlas", "csl", "cfi", "strongly-regular"]
-found = {suite: tw.power({name: name for name in readouts}, suite, copies=1) for suite in suites}
+found = {suite: tw.research.power({name: name for name in readouts}, suite, copies=1) for suite in suites}
 print(found["cfi"])
 
 # %%

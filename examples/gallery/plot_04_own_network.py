@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import torch
 
-from twinwl.neural.encoder import GraphData, RootedSubgraphEncoder
+from twinwl.nn import GraphData, RootedSubgraphEncoder
 
 
 class ClosedWalks(torch.nn.Module):

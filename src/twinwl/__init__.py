@@ -5,33 +5,35 @@ Names are loaded on first use, so that importing the package costs next to nothi
 
 from __future__ import annotations
 
+import importlib
+import warnings
 from typing import TYPE_CHECKING
 
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from twinwl import nn as nn
+    from twinwl import pyg as pyg
+    from twinwl import research as research
+    from twinwl import results as results
     from twinwl.corpus.corpus import Corpus
     from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.source import load_dataset
     from twinwl.errors import TwinWLError, TwinWLWarning
-    from twinwl.evaluation.audit import Audit, Ceiling, audit, ceiling
+    from twinwl.evaluation.audit import audit
     from twinwl.evaluation.evaluate import evaluate
-    from twinwl.evaluation.power import Power, power
-    from twinwl.evaluation.result import Evaluation
     from twinwl.files.model_files import load, save
     from twinwl.graphs.batch import GraphBatch, concatenate
     from twinwl.graphs.building import as_batch
-    from twinwl.isomorphism.comparison import Comparison, compare
-    from twinwl.isomorphism.deduplication import Deduplication, deduplicate
+    from twinwl.isomorphism.comparison import compare
+    from twinwl.isomorphism.deduplication import deduplicate
     from twinwl.isomorphism.hashing import graph_hash, graph_hashes
     from twinwl.models.base import SmilesToGraphs
     from twinwl.models.similarity import TwinKernel
     from twinwl.models.svc import STwinSVC, STwinSVR
     from twinwl.models.vectorizer import STwinVectorizer
-    from twinwl.neural.encoder import NTwinEncoder
     from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
     from twinwl.neural.stwin import STwinClassifier, STwinRegressor
-    from twinwl.neural.transformer import NTwinTransformer
 
     from_edges = GraphBatch.from_edges
     from_graph6 = GraphBatch.from_graph6
@@ -47,44 +49,40 @@ _NAMES_IN = {
     "datasets.dataset": ("Dataset",),
     "datasets.source": ("load_dataset",),
     "errors": ("TwinWLError", "TwinWLWarning"),
-    "evaluation.audit": ("Audit", "Ceiling", "audit", "ceiling"),
+    "evaluation.audit": ("audit",),
     "evaluation.evaluate": ("evaluate",),
-    "evaluation.power": ("Power", "power"),
-    "evaluation.result": ("Evaluation",),
     "files.model_files": ("load", "save"),
     "graphs.batch": ("GraphBatch", "concatenate"),
     "graphs.building": ("as_batch",),
-    "isomorphism.comparison": ("Comparison", "compare"),
-    "isomorphism.deduplication": ("Deduplication", "deduplicate"),
+    "isomorphism.comparison": ("compare",),
+    "isomorphism.deduplication": ("deduplicate",),
     "isomorphism.hashing": ("graph_hash", "graph_hashes"),
     "models.base": ("SmilesToGraphs",),
     "models.similarity": ("TwinKernel",),
     "models.svc": ("STwinSVC", "STwinSVR"),
     "models.vectorizer": ("STwinVectorizer",),
-    "neural.encoder": ("NTwinEncoder",),
     "neural.ntwin": ("NTwinClassifier", "NTwinRegressor"),
     "neural.stwin": ("STwinClassifier", "STwinRegressor"),
-    "neural.transformer": ("NTwinTransformer",),
 }
 _HOME_OF = {name: f"twinwl.{module}" for module, names in _NAMES_IN.items() for name in names}
+_MODULES = ("nn", "pyg", "research", "results")
+# Names that were here in version 0.1, by the module where they are now.
+_MOVED_TO = {
+    "nn": ("NTwinEncoder", "NTwinTransformer"),
+    "research": ("ceiling", "power"),
+    "results": ("Audit", "Ceiling", "Comparison", "Deduplication", "Evaluation", "Power"),
+}
+_MOVED = {name: module for module, names in _MOVED_TO.items() for name in names}
 _REMOVED = {
     "data_parallel": "train in one process, or run folds and grids at once with evaluate(..., engine='ray')",
 }
 
 __all__ = [
-    "Audit",
-    "Ceiling",
-    "Comparison",
     "Corpus",
     "Dataset",
-    "Deduplication",
-    "Evaluation",
     "GraphBatch",
     "NTwinClassifier",
-    "NTwinEncoder",
     "NTwinRegressor",
-    "NTwinTransformer",
-    "Power",
     "STwinClassifier",
     "STwinRegressor",
     "STwinSVC",
@@ -97,7 +95,6 @@ __all__ = [
     "__version__",
     "as_batch",
     "audit",
-    "ceiling",
     "compare",
     "concatenate",
     "deduplicate",
@@ -114,7 +111,6 @@ __all__ = [
     "graph_hashes",
     "load",
     "load_dataset",
-    "power",
     "save",
 ]
 
@@ -127,10 +123,17 @@ def __getattr__(name: str) -> object:
         return value
     if name in __all__:  # all others are constructors of GraphBatch, one dot nearer
         return getattr(import_name("twinwl.graphs.batch", "GraphBatch"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"twinwl.{name}")
+    if name in _MOVED:
+        home = f"twinwl.{_MOVED[name]}"
+        message = f"twinwl.{name} is now {home}.{name}; the old name goes in version 0.3"
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        return import_name(home, name)
     if name in _REMOVED:
         raise import_name("twinwl.errors", "TwinWLError")(f"{name} was removed; {_REMOVED[name]}")
     raise AttributeError(f"module 'twinwl' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

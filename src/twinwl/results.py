@@ -5,6 +5,7 @@ from twinwl.evaluation.power import Power
 from twinwl.evaluation.result import Evaluation, PairedComparison, ResultStore, Row, Summary
 from twinwl.isomorphism.comparison import Comparison
 from twinwl.isomorphism.deduplication import Deduplication
+from twinwl.models.explanation import Explanation, RootedTree
 
 __all__ = [
     "Audit",
@@ -12,9 +13,11 @@ __all__ = [
     "Comparison",
     "Deduplication",
     "Evaluation",
+    "Explanation",
     "PairedComparison",
     "Power",
     "ResultStore",
+    "RootedTree",
     "Row",
     "Summary",
 ]

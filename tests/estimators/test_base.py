@@ -1,5 +1,6 @@
 import inspect
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -23,7 +24,8 @@ class Renamed(GraphEstimator):
 def estimator_classes():
     """Yield every estimator: the public ones, and all that `evaluate` knows by name."""
     homes = [method.home.split(":") for method in METHODS.values()]
-    for module, name in [*(("twinwl", name) for name in tw.__all__), *homes]:
+    public = [("twinwl.nn", "NTwinTransformer"), *(("twinwl", name) for name in tw.__all__)]
+    for module, name in [*public, *homes]:
         try:
             kind = import_name(module, name)
         except MissingExtraError:
@@ -168,7 +170,7 @@ FITTED_ON_MOLECULES = {
     "STwinSVR": {"n_iter": 1, "C": 1.0},
     "STwinClassifier": {"max_epochs": 1},
     "NTwinClassifier": {"max_epochs": 1, "layers": 1, "hidden": 4},
-    "NTwinTransformer": {"max_epochs": 1, "layers": 1, "hidden": 4},
+    "nn.NTwinTransformer": {"max_epochs": 1, "layers": 1, "hidden": 4},
 }
 
 
@@ -176,7 +178,7 @@ def fitted_on(atoms, name, y=None):
     if "TwinSV" not in name and name not in {"STwinVectorizer", "TwinKernel"}:
         pytest.importorskip("torch", reason="needs PyTorch")
     targets = np.arange(12) % 2 if y is None else y
-    model = getattr(tw, name)(**FITTED_ON_MOLECULES[name]).fit(molecules(atoms), targets)
+    model = attrgetter(name)(tw)(**FITTED_ON_MOLECULES[name]).fit(molecules(atoms), targets)
     return model, getattr(model, "predict", None) or model.transform
 
 

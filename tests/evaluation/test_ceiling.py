@@ -65,8 +65,8 @@ def test_ceilings_are_those_of_the_literal_groups(batch, seed, n_iter):
     rng = np.random.default_rng(seed)
     y = np.array([0, 1, *rng.integers(0, 2, len(batch) - 2)])
     batch = batch.without_edge_labels().without_features()
-    found = tw.ceiling(batch, y, ["size", "edges"], n_iter)
-    numbers = tw.ceiling(batch, y, ["size", "edges"], n_iter, task="regression")
+    found = tw.research.ceiling(batch, y, ["size", "edges"], n_iter)
+    numbers = tw.research.ceiling(batch, y, ["size", "edges"], n_iter, task="regression")
     for name, f in (("1-WL", None), ("size", size), ("edges", edges)):
         groups = literal_groups(batch, n_iter, f)
         assert found.row(name).best == pytest.approx(literal_accuracy(groups, y))
@@ -79,7 +79,7 @@ def test_ceilings_are_those_of_the_literal_groups(batch, seed, n_iter):
 
 def test_twins_need_more_than_1wl():
     data = tw.load_dataset("TWINS", n_pairs=10)
-    found = tw.ceiling(data.graphs, data.y, n_iter=3)
+    found = tw.research.ceiling(data.graphs, data.y, n_iter=3)
     assert [row.seen_by for row in found.rows] == ["1-WL", "size", "isomorphism"]
     assert [row.best for row in found.rows] == [0.5, 1.0, 1.0]
     assert found.baseline == 0.5
@@ -87,14 +87,16 @@ def test_twins_need_more_than_1wl():
 
 
 def test_copies_with_different_classes_limit_every_method():
-    found = tw.ceiling([PATH, PATH, PATH, TRIANGLE], ["a", "b", "a", "b"], ["rooted-wl", "canonical"])
+    found = tw.research.ceiling(
+        [PATH, PATH, PATH, TRIANGLE], ["a", "b", "a", "b"], ["rooted-wl", "canonical"]
+    )
     assert {row.best for row in found.rows} == {0.75}
     assert {row.n_mixed for row in found.rows} == {3}
     assert "cannot help here" in found.verdict
 
 
 def test_numbers_have_a_lowest_rmse():
-    found = tw.ceiling([PATH, PATH, TRIANGLE], [1.0, 2.0, 7.5])
+    found = tw.research.ceiling([PATH, PATH, TRIANGLE], [1.0, 2.0, 7.5])
     assert (found.task, found.metric) == ("regression", "rmse")
     assert found.row("1-WL").best == pytest.approx(math.sqrt(0.5 / 3))
     assert "1-WL could reach an RMSE of" in found.verdict
@@ -102,14 +104,14 @@ def test_numbers_have_a_lowest_rmse():
 
 def test_edge_labels_count_only_where_asked_for():
     graphs = tw.GraphBatch.from_edges([PATH, PATH], edge_labels=[[1, 1], [1, 2]])
-    assert tw.ceiling(graphs, [0, 1], edge_labels=False).row("isomorphism").best == 0.5
+    assert tw.research.ceiling(graphs, [0, 1], edge_labels=False).row("isomorphism").best == 0.5
     with pytest.warns(TwinWLWarning, match="models ignore edge labels unless edge_labels=True"):
-        assert tw.ceiling(graphs, [0, 1]).row("isomorphism").best == 0.5
-    assert tw.ceiling(graphs, [0, 1], edge_labels=True).row("1-WL").best == 1.0
+        assert tw.research.ceiling(graphs, [0, 1]).row("isomorphism").best == 0.5
+    assert tw.research.ceiling(graphs, [0, 1], edge_labels=True).row("1-WL").best == 1.0
 
 
 def test_result_as_records_json_and_html():
-    found = tw.ceiling([PATH, TRIANGLE], [0, 1])
+    found = tw.research.ceiling([PATH, TRIANGLE], [0, 1])
     assert json.loads(found.to_json())["rows"] == found.to_records()
     assert repr(found).startswith("Ceiling(accuracy of 2 graphs; 1-WL: 100.00 %")
     assert "<table>" in found._repr_html_()
@@ -119,7 +121,7 @@ def test_result_as_records_json_and_html():
 
 def test_frame_has_one_row_per_readout():
     pytest.importorskip("pandas")
-    assert tw.ceiling([PATH, TRIANGLE], [0, 1]).to_frame()["seen_by"].tolist() == [
+    assert tw.research.ceiling([PATH, TRIANGLE], [0, 1]).to_frame()["seen_by"].tolist() == [
         "1-WL",
         "size",
         "isomorphism",
@@ -142,4 +144,4 @@ def test_frame_has_one_row_per_readout():
 )
 def test_unsuitable_data_is_refused(graphs, y, options, message):
     with pytest.raises(TwinWLError, match=message):
-        tw.ceiling(graphs, y, **options)
+        tw.research.ceiling(graphs, y, **options)

@@ -21,7 +21,7 @@ PAIRS = [(HEXAGON, TRIANGLES), (ROOK, SHRIKHANDE)]
 
 
 def outcomes(f, pairs=PAIRS, **options):
-    return [score.outcome for score in tw.power(f, pairs, **options).scores]
+    return [score.outcome for score in tw.research.power(f, pairs, **options).scores]
 
 
 def n_triangles(graph):
@@ -43,7 +43,7 @@ class Noisy:
 
 
 def test_sound_function_separates_what_it_sees():
-    found = tw.power(n_triangles, PAIRS, takes="networkx")
+    found = tw.research.power(n_triangles, PAIRS, takes="networkx")
     hexagon, rook = found.scores
     assert (hexagon.outcome, rook.outcome) == ("separated", "same")
     assert (hexagon.difference, hexagon.noise) == (6.0, 0.0)
@@ -79,20 +79,20 @@ def test_difference_must_exceed_the_noise_clearly():
     def nearly_nothing(graph):  # the difference is about three times the noise
         return 1 + 6e-12 * (n_triangles(graph) > 0) + 1e-12 * rng.uniform(-1, 1)
 
-    found = tw.power(nearly_nothing, PAIRS, takes="networkx")
+    found = tw.research.power(nearly_nothing, PAIRS, takes="networkx")
     assert [score.outcome for score in found.scores] == ["unclear", "same"]
     assert (found.score("nearly_nothing").separated, found.score("nearly_nothing").unclear) == (0, 1)
     assert "differs by" in results_html(power_page(found))
 
 
 def test_eigenvalues_separate_by_far_more_than_their_rounding():
-    (hexagon, rook) = tw.power(spectrum, PAIRS, takes="networkx").scores
+    (hexagon, rook) = tw.research.power(spectrum, PAIRS, takes="networkx").scores
     assert (hexagon.outcome, rook.outcome) == ("separated", "same")
     assert hexagon.noise < 1e-9 < hexagon.difference
 
 
 def test_readouts_by_name_list_and_function():
-    found = tw.power({"size": "size", "both": ["edges", "canonical"], "own": [len]}, PAIRS, copies=3)
+    found = tw.research.power({"size": "size", "both": ["edges", "canonical"], "own": [len]}, PAIRS, copies=3)
     assert found.separated == {"size": 1, "both": 2, "own": 1}
     first = found.scores[0]
     assert (first.round, first.difference) == (2, 6.0)
@@ -100,12 +100,12 @@ def test_readouts_by_name_list_and_function():
 
 def test_readout_that_looks_at_node_numbers_is_refused():
     with pytest.raises(TwinWLError, match=r"pair 0: .*numbering of their nodes"):
-        tw.power([lambda rooted: rooted.nodes], PAIRS[:1])
+        tw.research.power([lambda rooted: rooted.nodes], PAIRS[:1])
 
 
 def test_kernels_and_transformers_are_fitted_to_each_pair():
     kernel = tw.TwinKernel(features="joint")
-    found = tw.power(
+    found = tw.research.power(
         {
             "kernel": kernel,
             "wl kernel": tw.TwinKernel(features="count"),
@@ -123,7 +123,7 @@ def test_kernels_and_transformers_are_fitted_to_each_pair():
 def test_method_of_a_fitted_model_is_a_function():
     data = tw.load_dataset("TWINS", n_pairs=5)
     vectorizer = tw.STwinVectorizer(features="joint").fit(data.graphs)
-    found = tw.power(vectorizer.transform, "TWINS:n_pairs=5", copies=2)
+    found = tw.research.power(vectorizer.transform, "TWINS:n_pairs=5", copies=2)
     assert found.separated == {"transform": 5}
 
 
@@ -158,17 +158,19 @@ def test_torch_modules():
             return self.conv(data.x, data.edge_index)
 
     with pytest.raises(TwinWLError, match=r"training mode.*call module\.eval\(\) first"):
-        tw.power(Net(), PAIRS)
-    found = tw.power({"gin": Net().eval(), "parts": InParts().eval(), "cubes": Triangles().eval()}, PAIRS)
+        tw.research.power(Net(), PAIRS)
+    found = tw.research.power(
+        {"gin": Net().eval(), "parts": InParts().eval(), "cubes": Triangles().eval()}, PAIRS
+    )
     assert found.separated == {"gin": 0, "parts": 0, "cubes": 1}
     assert {score.outcome for score in found.scores} == {"same", "separated"}
     with pytest.raises(TwinWLError, match="one row per node; pool over the nodes"):
-        tw.power(PerNode().eval(), PAIRS)
+        tw.research.power(PerNode().eval(), PAIRS)
     halves = Net()
     halves.eval()
     halves.dropout.train()
     with pytest.raises(TwinWLError, match="training mode"):
-        tw.power(halves, PAIRS)
+        tw.research.power(halves, PAIRS)
     assert halves.dropout.training  # nothing was changed
 
 
@@ -240,8 +242,8 @@ def raising(_):
 )
 def test_what_cannot_be_compared_is_an_error_or_counts_as_failed(function, message):
     with pytest.raises(TwinWLError, match=rf"pairs, pair [01]: .*{message}.*on_error=\"count\""):
-        tw.power(function, PAIRS)
-    found = tw.power(function, PAIRS, on_error="count")
+        tw.research.power(function, PAIRS)
+    found = tw.research.power(function, PAIRS, on_error="count")
     assert found.score(found.names[0]).failed
     assert any(message in score.error for score in found.scores)
 
@@ -260,7 +262,7 @@ def test_what_cannot_be_compared_is_an_error_or_counts_as_failed(function, messa
 )
 def test_what_cannot_be_scored_is_refused(f, message):
     with pytest.raises(TwinWLError, match=message):
-        tw.power(f, PAIRS)
+        tw.research.power(f, PAIRS)
 
 
 def test_values_of_all_kinds():
@@ -272,7 +274,7 @@ def test_values_of_all_kinds():
 
 
 def test_result_as_records_json_table_and_html():
-    found = tw.power({"size": "size", "order <b>": lambda graph: graph.indices[0]}, "cfi", copies=2)
+    found = tw.research.power({"size": "size", "order <b>": lambda graph: graph.indices[0]}, "cfi", copies=2)
     assert repr(found) == "Power('cfi', 19 pairs; size: 6, order <b>: 0)"
     loaded = json.loads(found.to_json())
     assert loaded["methods"]["size"]["categories"]["cycles"]["separated"] == 6
@@ -289,7 +291,7 @@ def test_result_as_records_json_table_and_html():
 
 def test_frame_has_one_row_per_pair(tmp_path):
     pandas = pytest.importorskip("pandas")
-    found = tw.power("size", PAIRS, copies=1)
+    found = tw.research.power("size", PAIRS, copies=1)
     assert isinstance(found.to_frame(), pandas.DataFrame)
     assert found.to_frame()["outcome"].tolist() == ["separated", "same"]
     found.save_page(tmp_path / "page.html")
@@ -297,9 +299,9 @@ def test_frame_has_one_row_per_pair(tmp_path):
 
 
 def test_categories_restrict_the_suite():
-    assert tw.power("size", "cfi", categories=["grids"], copies=0).n_pairs == 3
+    assert tw.research.power("size", "cfi", categories=["grids"], copies=0).n_pairs == 3
     with pytest.raises(TwinWLError, match=r"categories: got 'grid'.*did you mean 'grids'"):
-        tw.power("size", "cfi", categories=["grid"])
+        tw.research.power("size", "cfi", categories=["grid"])
 
 
 def test_published_figures_add_up_and_have_a_source():
@@ -328,7 +330,7 @@ def test_sizes_on_the_first_pairs_of_brec():
     folder = data_folder()
     if folder is None or not (folder / "BREC.zip").is_file():
         pytest.skip("BREC.zip was not found; set TWINWL_DATA to the folder that holds it")
-    found = tw.power(
+    found = tw.research.power(
         {"size": "size", "rooted-wl": "rooted-wl"}, "brec", categories="basic", copies=1, data_dir=folder
     )
     assert found.separated == {"size": 16, "rooted-wl": 60}

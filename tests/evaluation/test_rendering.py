@@ -14,8 +14,8 @@ TWINS = tw.load_dataset("TWINS", n_pairs=10)
 RESULTS = {
     "evaluation": lambda: tw.evaluate(tw.STwinSVC(1, 1), TWINS, n_folds=2),
     "audit": lambda: tw.audit(TWINS, tw.load_dataset("TWINS", n_pairs=3)),
-    "power": lambda: tw.power("size", "cfi", categories=["cycles"], copies=1),
-    "ceiling": lambda: tw.ceiling(TWINS.graphs, TWINS.y),
+    "power": lambda: tw.research.power("size", "cfi", categories=["cycles"], copies=1),
+    "ceiling": lambda: tw.research.ceiling(TWINS.graphs, TWINS.y),
     "training": lambda: fit(new_model("stwin-svc", Task("classification", ""), {}), TWINS),
 }
 

@@ -70,7 +70,7 @@ ESTIMATORS = {
         lambda model: model.predict(GRAPHS),
     ),
     "ntwin transformer": (
-        tw.NTwinTransformer(layers=2, hidden=4, max_epochs=2, random_state=0),
+        tw.nn.NTwinTransformer(layers=2, hidden=4, max_epochs=2, random_state=0),
         lambda model: model.transform(GRAPHS),
     ),
     "ntwin": (

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_data, row_input
 from tests.strategies import batches
-from twinwl import GraphBatch, NTwinEncoder, TwinWLError
+from twinwl import GraphBatch, TwinWLError
 from twinwl.datasets.generators import worked_example
 from twinwl.datasets.graph_files import read_tu
+from twinwl.nn import NTwinEncoder
 
 HOPS = ["growing", 0, 1, 2, 3]
 MARKS = ["none", "root", "distance"]

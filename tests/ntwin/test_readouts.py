@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.networks import CERTAIN, mean_loss
 from tests.ntwin.rooted_data import assert_same_function, graph_data, row_input
 from tests.strategies import batches
-from twinwl import GraphBatch, NTwinClassifier, NTwinEncoder, NTwinRegressor, TwinWLError, TwinWLWarning
+from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, TwinWLError, TwinWLWarning
 from twinwl.datasets.graph_files import read_tu
 from twinwl.graphs.batch import relabelled
 from twinwl.neural import inputs, quotient
@@ -17,6 +17,7 @@ from twinwl.neural.encoder import TwinInput
 from twinwl.neural.inputs import DistinctSubgraphs, FittedInputs, SubgraphExamples
 from twinwl.neural.readouts import BoundedReadout, GATReadout, GCNReadout, width_of
 from twinwl.neural.transformer import _in_double
+from twinwl.nn import NTwinEncoder
 
 EXACT = 1e-10
 HOPS = ["growing", 0, 1, 2]

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_data, row_examples
 from tests.strategies import batches
-from twinwl import GraphBatch, NTwinEncoder
+from twinwl import GraphBatch
 from twinwl.neural import quotient
 from twinwl.neural.quotient import draw_roots
+from twinwl.nn import NTwinEncoder
 
 HOPS = ["growing", 0, 1, 2, 3]
 MARKS = ["none", "root", "distance"]

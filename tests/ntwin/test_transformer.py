@@ -6,7 +6,8 @@ from sklearn.pipeline import make_pipeline
 
 import twinwl as tw
 from tests.ntwin.own_readouts import RootSum, root_sum
-from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, NTwinTransformer, TwinWLError
+from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, TwinWLError
+from twinwl.nn import NTwinTransformer
 
 PATH, TRIANGLE = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
 GRAPHS = GraphBatch.from_edges([PATH, TRIANGLE] * 6)

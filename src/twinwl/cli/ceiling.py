@@ -34,7 +34,7 @@ def ceiling(
     from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
 
     found = read_source(data, reading, "needed")
-    result = tw.ceiling(
+    result = tw.research.ceiling(
         found.graphs,
         found.targets,
         readout or ["size"],

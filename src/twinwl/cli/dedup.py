@@ -124,7 +124,10 @@ def dedup(
 
 
 def _print_summary(
-    found: tw.Deduplication, names: list[str], level: AtomLevel | None, differing: dict[AtomLevel, int]
+    found: tw.results.Deduplication,
+    names: list[str],
+    level: AtomLevel | None,
+    differing: dict[AtomLevel, int],
 ) -> None:
     import numpy as np  # noqa: PLC0415
 

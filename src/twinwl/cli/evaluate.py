@@ -183,7 +183,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         _print(results)
 
 
-def _print(results: list[tw.Evaluation]) -> None:
+def _print(results: list[tw.results.Evaluation]) -> None:
     for result in results:
         say(str(result))
     first = results[0]
@@ -195,7 +195,7 @@ def _print(results: list[tw.Evaluation]) -> None:
                 say(f"  not with the same inputs: {first.inputs}; {other.inputs}")
 
 
-def _write(output: Path, results: list[tw.Evaluation]) -> None:
+def _write(output: Path, results: list[tw.results.Evaluation]) -> None:
     from twinwl.evaluation.result import latex_table  # noqa: PLC0415
 
     records = [record for result in results for record in result.to_records()]

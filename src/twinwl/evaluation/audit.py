@@ -715,7 +715,7 @@ def ceiling(
     --------
     >>> import twinwl as tw
     >>> data = tw.load_dataset("TWINS", n_pairs=20)
-    >>> print(tw.ceiling(data.graphs, data.y))  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(tw.research.ceiling(data.graphs, data.y))  # doctest: +NORMALIZE_WHITESPACE
     seen by      best accuracy  look different  look like another target  alone
     nothing            50.00 %               1                        40      0
     1-WL               50.00 %              20                        40      0

@@ -641,7 +641,9 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[
 def _class_of(name: object) -> Any:  # noqa: ANN401
     # Public names are loaded on first use, and a class registers itself as it is loaded.
     package = importlib.import_module(__name__.partition(".")[0])
-    if name in package.__all__:
+    if name == "NTwinTransformer":  # the only one that is not at the top
+        importlib.import_module(f"{package.__name__}.nn")
+    elif name in package.__all__:
         getattr(package, str(name))
     if not isinstance(name, str) or name not in _SAVABLE:
         raise ModelFileError(f"the file claims to hold a {shown(name)}, which is not an estimator of twinwl")

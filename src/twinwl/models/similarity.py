@@ -160,19 +160,25 @@ def similarities_from_sums(
     """
     for low in range(0, len(sums), _ROWS_AT_ONCE):  # so that divisors need no second matrix
         rows = slice(low, low + _ROWS_AT_ONCE)
-        sums[rows] /= divisors_of(sums[rows], own_left[rows], own_right, base, normalize)
+        sums[rows] /= divisors_of(sums[rows], own_left[rows], own_right, base == "minmax", normalize)
     return sums
 
 
-def divisors_of(sums: Float64, own_left: Float64, own_right: Float64, base: str, normalize: bool) -> Float64:
+@kernel
+def divisors_of(
+    sums: Float64, own_left: Float64, own_right: Float64, minima: bool, normalize: bool
+) -> Float64:
     """Return what turns each of the sums into a similarity; infinite for zero."""
-    if base == "minmax":  # min + max of two numbers is their sum
-        divisors = own_left[:, None] + own_right - sums
-    elif normalize:  # the root of a square is exact in binary floating point, so the diagonal is exactly 1
-        divisors = np.sqrt(own_left[:, None] * own_right)
-    else:
-        return np.ones(sums.shape)
-    return np.where(divisors > 0, divisors, np.inf)
+    out = np.ones(sums.shape)
+    if minima or normalize:
+        for row in range(sums.shape[0]):
+            for column in range(sums.shape[1]):
+                if minima:  # min + max of two numbers is their sum
+                    divisor = own_left[row] + own_right[column] - sums[row, column]
+                else:  # the root of a square is exact in binary floating point, so the diagonal is exactly 1
+                    divisor = np.sqrt(own_left[row] * own_right[column])
+                out[row, column] = divisor if divisor > 0 else np.inf
+    return out
 
 
 class _Rows(NamedTuple):

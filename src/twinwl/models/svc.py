@@ -251,7 +251,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         graph, similarity = self._graph_to_explain(X), model._similarities[0]
         encoding, full = encode_in_full(graph, model.space_)
         own, sums = own_sums(full, self.base), similarity.sums(encoding.matrix)
-        divisors = divisors_of(sums, own, similarity.own, self.base, self.normalize)[0]
+        divisors = divisors_of(sums, own, similarity.own, self.base == "minmax", self.normalize)[0]
         decision = _decision(model.heads_[0], model.svms_[0], sums / divisors)
         contributions = _contributions(
             encoding.matrix, similarity.matrix, decision.weights / divisors, self.base

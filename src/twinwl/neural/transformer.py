@@ -63,7 +63,8 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
 
     Examples
     --------
-    >>> from twinwl import GraphBatch, NTwinTransformer
+    >>> from twinwl import GraphBatch
+    >>> from twinwl.nn import NTwinTransformer
     >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 5)
     >>> transformer = NTwinTransformer(layers=2, hidden=4, readout="ppgn")
     >>> transformer.fit_transform(graphs).shape

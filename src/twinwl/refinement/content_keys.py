@@ -271,7 +271,7 @@ def row_keys(rows: Int64 | UInt64) -> UInt64:
     """
     if rows.shape[1] == 1 and len(rows) and 0 <= rows.min() <= rows.max() < len(rows):
         # Few different numbers, such as rooted sizes: compute the key of each number once.
-        return _key_per_row(np.arange(rows.max() + 1)[:, None])[rows[:, 0]]
+        return _key_per_row(np.arange(rows.max() + 1)[:, None]).take(rows[:, 0], axis=0)
     return _key_per_row(rows)
 
 
