@@ -45,7 +45,7 @@ class LevelInput(NamedTuple):
 
 
 class LevelExamples:
-    """Graphs as training examples; whoever makes it adds levels to ``levels``.
+    """Graphs as training examples; the caller adds levels to ``levels``.
 
     Parameters
     ----------
@@ -188,8 +188,8 @@ class Perceptron(nn.Module):
         if aggregates and layer is not None:
             x = with_neighbours(x, layer)
         counts = np.ones(len(x), np.int64) if layer is None else layer.counts
-        units = self.first_norm.rectified(x, counts, self.first.bias)
-        return self.second_norm.rectified(linear(units, self.second.weight), counts, self.second.bias)
+        units = self.first_norm.rectify(x, counts, self.first.bias)
+        return self.second_norm.rectify(linear(units, self.second.weight), counts, self.second.bias)
 
 
 class Convolution(nn.Module):
@@ -407,7 +407,7 @@ class GINClassifier(GNNClassifier):
 
 
 def degree_examples(batch: GraphBatch, columns: Float32, rounds: int) -> LevelExamples:
-    """Return graphs as rows: level 1 tells nodes apart by input and degree, those above are rounds from it.
+    """Return graphs as rows: level 1 distinguishes nodes by input and degree, those above are rounds from it.
 
     A layer that divides by degrees needs those of the neighbours, of which a round of colours is one behind.
     """

@@ -436,10 +436,10 @@ def _link(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
     inside = [find(keys(sets[:, part]), keys(below))[0] for part in combinations(columns, k - 1)]
     degrees, found = np.diff(batch.indptr), []
     for column in columns:
-        moved = sets[:, column]
-        owner = np.repeat(np.arange(n), degrees[moved])
+        move_to = sets[:, column]
+        owner = np.repeat(np.arange(n), degrees[move_to])
         others = sets[owner]
-        others[:, column] = batch.indices[ranges(batch.indptr[moved], degrees[moved])]
+        others[:, column] = batch.indices[ranges(batch.indptr[move_to], degrees[move_to])]
         # A node that moves to another of its set leaves a key that no set has.
         place, there = find(keys(np.sort(others, axis=1)), own)
         found.append((owner[there], place[there]))

@@ -1,6 +1,6 @@
 """``twinwl power``: how many hard pairs of graphs readouts, or code of your own, tell apart.
 
-For each pair of the suite the command says whether it is told apart, and whether relabelled copies of its
+The command shows for each pair of the suite whether it is told apart, and whether relabelled copies of its
 graphs get the same value; a value that changes then is unsound and does not count.
 
 [bold]What can be scored[/]: readouts of the Twin-WL test ({readouts}; marked-wl goes up to 9; several

@@ -10,15 +10,15 @@ on their kernel, good for small data sets; [cyan]ntwin[/] a network on every roo
 [bold]Readouts[/] of --features joint: {readouts} (exact).
 
 [bold]The task[/]: --target names the column to predict. Text and two integers are classes (classification);
-numbers that are not all integers, be it only two such as 0.5 and 1.5, and integers that rarely repeat, are
-measurements (regression). The output says which was chosen and why; --task overrides it. A regressor
-predicts a number for each graph, with the same methods.
+numbers that are not all integers, even if there are only two such as 0.5 and 1.5, and integers that rarely
+repeat, are measurements (regression). The output says which was chosen and why; --task overrides it. A
+regressor predicts a number for each graph, with the same methods.
 
 [bold]Several targets[/]: --target a,b,c, or --target all for every column of numbers, trains one model for
 all of them; cells may be empty. All methods compute the features once; stwin-svc chooses rounds and C for
 each target, networks share all but their last layer. Metrics are printed for each target, and their mean.
 
-[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) goes by --scoring. For
+[bold]The choice[/] of the epoch (stwin, ntwin) or of rounds and C (stwin-svc) uses --scoring. For
 classes it is one of {scorings of classes}, for numbers one of {scorings of numbers}. If one class is rare,
 choose by roc-auc or average-precision.
 

@@ -192,7 +192,7 @@ def _check_fields(where: str, found: Mapping[str, Any], names: Iterable[str]) ->
 
 
 def clear(folder: Path) -> None:
-    """Delete what a job left in a folder, and nothing else: a manifest.json may be of another program."""
+    """Delete what a job left in a folder, and nothing else: a manifest.json may belong to another program."""
     records = [path for path in (folder / MANIFEST, folder / JOURNAL) if path.is_file()]
     if any(FORMAT.encode() in path.read_bytes()[:100] for path in records):
         for name in ("shards", "errors", "groups", WORK):

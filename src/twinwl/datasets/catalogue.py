@@ -306,7 +306,7 @@ def molecule_table(name: str, data_dir: str | Path | None) -> tuple[Path, str | 
 
 
 def known_names() -> list[str]:
-    """Return every name that `load_dataset` knows: generated sets, those with cards, then all others.
+    """Return every name that `load_dataset` accepts: generated sets, those with cards, then all others.
 
     >>> known_names()[:2]
     ['TWINS', 'CSL']
@@ -435,7 +435,7 @@ def _download(name: str, progress: bool | None) -> Dataset:
 
 
 class _PoochBar:
-    """A progress bar as pooch wants it."""
+    """A progress bar with the interface that pooch needs."""
 
     total = 0
 

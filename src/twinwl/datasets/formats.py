@@ -391,7 +391,7 @@ def split_fields(text: str) -> list[str]:
     if delimiter not in text:
         return text.split()
     fields = text.split(delimiter)
-    with contextlib.suppress(csv.Error):  # told where the file is read
+    with contextlib.suppress(csv.Error):  # raised again where the file is read
         fields = next(csv.reader([text.strip("\r\n")], delimiter=delimiter), [])
     fields = [field.strip() for field in fields]
     while fields and not fields[-1]:

@@ -46,7 +46,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build
 from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
 
-# What only tells nodes and edges apart; weights have a warning of their own.
+# What only identifies nodes and edges; weights have a warning of their own.
 _NO_LABELS = {"node": {"id"}, "edge": {"id", "key", WEIGHT}}
 _MOST_LISTED = 6
 

@@ -132,7 +132,7 @@ def evaluate(
         has processors for.
     store
         File of results. Finished folds in it are not run again; None keeps results only in the return value.
-        One process writes to a store at a time; another one is told that it is in use.
+        One process writes to a store at a time; another one gets an error.
     progress
         Whether to show a progress bar; None shows it if standard error is a terminal.
     time_budget
@@ -536,7 +536,7 @@ def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
 
 
 def _targets(estimator: BaseEstimator, data: Dataset, part: Int64) -> object:
-    """Return the targets of some graphs; several ones by name if the estimator knows names, for messages."""
+    """Return the targets of some graphs; several by name if the estimator accepts names, for messages."""
     y = data.targets[part]
     return dict(zip(data.tasks, y.T)) if data.tasks and isinstance(estimator, TaskEstimator) else y
 

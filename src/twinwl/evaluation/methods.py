@@ -112,7 +112,7 @@ class Method:
 
     def configs(self, grid: str | Grid | None = None) -> list[Config]:
         """Return the configurations of a grid, in order; without a grid there is a single empty one."""
-        # A method without grids still knows their names.
+        # Names of grids are valid for a method without grids too.
         grid = checked("grid", grid, one_of(*(self.grids or _GRID_NAMES)), instance(dict), None)
         if isinstance(grid, str):
             grid = self.grids.get(grid, {})

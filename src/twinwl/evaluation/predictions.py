@@ -420,13 +420,13 @@ def new_model(method: str, task: Task, config: Config, *, scoring: str | None = 
     Parameters
     ----------
     method
-        A name that `twinwl.evaluate` knows.
+        The name of a method of `twinwl.evaluate`.
     task
         Classification or regression.
     config
         Parameters of the estimator.
     scoring
-        The metric that inner choices go by, by its name in `twinwl.evaluate`; None: the default.
+        The metric of inner choices, by its name in `twinwl.evaluate`; None: the default.
 
     >>> from twinwl.models.targets import Task
     >>> new_model("stwin-svc", Task("regression", ""), {"n_iter": 2}, scoring="mae", seed=1)

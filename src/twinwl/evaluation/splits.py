@@ -352,7 +352,7 @@ def split_of(
     n_folds
         Of stratified folds.
     task
-        ``"classification"`` wants every class among the graphs to learn from.
+        ``"classification"`` requires every class among the graphs to learn from.
     """
     stratified = task == "classification"
     if not stratified:  # every split of numbers is one of graphs of a single class

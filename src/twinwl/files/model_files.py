@@ -11,7 +11,7 @@ pointers that fit together, the dataclass checks in ``__post_init__``. So nothin
 file may be damaged: whatever goes wrong in `load` becomes one `ModelFileError` there.
 
 Models of earlier formats are read too: `upgraded` turns what such a file holds into what ``_from_state`` of
-the same class takes today. No other code knows old forms.
+the same class takes today. No other code handles old forms.
 """
 
 import contextlib
@@ -496,7 +496,7 @@ def save(
         The file to write, by custom ``….twinwl``; an existing one is replaced.
     atoms
         How the training molecules were read (as in `GraphBatch.from_smiles`), so that ``twinwl predict``
-        reads new ones alike. None takes ``atoms_`` of the estimator, which knows it from the graphs of
+        reads new ones alike. None takes ``atoms_`` of the estimator, which has it from the graphs of
         ``fit``; name it for molecules that were converted by other means.
     target
         Name of what is predicted, for ``twinwl explain``; likewise ``target_``.

@@ -307,7 +307,7 @@ def _matrix_bonds(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
     """Return ``n * u + v`` and the order of each bond, from both ends; None if a bond has no plain order.
 
-    A Python call for each bond would cost half as much as parsing the SMILES; RDKit hands out the matrix of
+    A Python call for each bond would cost half as much as parsing the SMILES; RDKit returns the matrix of
     bond orders as a whole.
     """
     if molecule.GetNumAtoms() > _LARGE:
@@ -472,7 +472,7 @@ def _reason(chem: ModuleType, text: object) -> str:
         return "it is not valid SMILES"
     try:
         problems = chem.DetectChemistryProblems(unchecked)
-    except RuntimeError:  # RDKit of 2023 asks for rings that it has not looked for
+    except RuntimeError:  # RDKit of 2023 needs rings that it has not searched for
         problems = ()
     return problems[0].Message().strip() if problems else "RDKit cannot sanitise it"
 

@@ -96,7 +96,7 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
 def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) -> bytes:
     """Return colours and edges in canonical order.
 
-    igraph's search knows colours of nodes only. So an edge of any kind but the first (0) is replaced by a
+    igraph's search supports colours of nodes only. So an edge of any kind but the first (0) is replaced by a
     node between its ends, with a colour that only edges of this kind have.
 
     Parameters

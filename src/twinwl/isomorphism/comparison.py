@@ -291,7 +291,7 @@ class _Rounds:
         return len(self._rows)
 
     def add(self, colours: Int32, sizes: Int32) -> None:
-        """Add the next round, and look at it if it is its turn; `witness` tells whether it differs."""
+        """Add the next round, and compare it if it is its turn; `witness` is set if it differs."""
         self._rows.append((colours, sizes))
         h = len(self._rows) - 1
         if not self._remember or h >= 2 * self._agreed:

@@ -124,7 +124,7 @@ class ReadoutError(TwinWLError):
 
 
 def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
-    """Turn what a user may ask for into readouts: a name, a function, or a list of these.
+    """Return the readouts that a user names: by a name, a function, or a list of these.
 
     >>> [readout.name for readout in resolve(["size", "rooted-wl"])]
     ['size', 'rooted-wl']
@@ -282,7 +282,7 @@ def value_keys(values: Values, batch: GraphBatch) -> UInt64:
 
 
 def readable(values: Values, node: int) -> Hashable:
-    """Return one node's value as a person wants to see it: counts as numbers, keys in hexadecimal."""
+    """Return one node's value for display: counts as numbers, keys in hexadecimal."""
     if values.dtype == object:
         value: Hashable = values.tolist()[node]
         return hexadecimal(digest_keys([value])[0]) if isinstance(value, bytes) else value
@@ -317,7 +317,7 @@ def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: In
 
 
 def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> Values:
-    """Call a user's function on each subgraph; whatever goes wrong is told with its root."""
+    """Call a user's function on each subgraph; an error names its root."""
     values: list[Hashable] = []
     for node, subgraph in zip(block.roots.tolist(), block.subgraphs()):
         try:
@@ -338,7 +338,7 @@ def _complaint(value: object) -> str:
     """Say why a value cannot be counted, if it cannot."""
     try:
         hash(value)
-        equal = bool(value == value)  # noqa: PLR0124  (so NaN is told from all else)
+        equal = bool(value == value)  # noqa: PLR0124  (only NaN differs from itself)
     except Exception:  # noqa: BLE001  (a user's object may raise anything)
         return "which is not hashable; return a number, a string or a tuple of these"
     return "" if equal else "which does not even equal itself; return something else for it"

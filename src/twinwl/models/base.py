@@ -94,7 +94,7 @@ class GraphEstimator(BaseEstimator):
 
     @classmethod
     def _from_state(cls, params: dict[str, Any], state: dict[str, Any]) -> Self:
-        """Rebuild an estimator from what a model file holds; refuse what does not fit together."""
+        """Rebuild an estimator from what a model file holds; refuse parts that do not fit together."""
         self = cls._with_params(params)
         self._keep(**{name: restore(kind, state[name], name) for name, kind in cls._kept.items()})
         return self
@@ -506,7 +506,7 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
     _learns_numbers = False
     _kept = {"heads": list[ClassHead]}
     heads_: list[ClassHead]
-    score = TaskEstimator.score  # scikit-learn's knows no missing targets
+    score = TaskEstimator.score  # scikit-learn's does not support missing targets
 
     @property
     def classes_(self) -> Any:  # noqa: ANN401

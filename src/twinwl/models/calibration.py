@@ -1,6 +1,6 @@
 """Graphs that are held out, and calibration on them: probabilities, sets of classes, intervals.
 
-A head turns the decision values of one task into what users are told.
+A head turns the decision values of one task into classes, probabilities, sets, numbers or intervals.
 
 Conformal prediction gives sets of classes and intervals that contain the truth with a given probability. The
 scores of graphs that a model had not seen, with their true targets, are kept. A new graph's score for a

@@ -326,7 +326,7 @@ class RootedTree:
         The round.
     branches : tuple of Branch
     size : int or None
-        The rooted size that a column of ``"joint"`` features asks for as well.
+        The rooted size of a column of ``"joint"`` features.
     readout : str or None
         With another readout, its name and the beginning of its value's content key.
     example : RootedSubgraph or None

@@ -357,7 +357,7 @@ class FeatureSpace:
         ]
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
-        """Return a column's name, and the tree of its colour with what else it asks for."""
+        """Return a column's name, and the tree of its colour with its size or readout."""
         h, colour, value = self.locate(column)
         tree = tree_of_colour(self.alphabet, h, colour)
         if value is None:

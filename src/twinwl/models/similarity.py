@@ -342,7 +342,7 @@ class NearGraphs:
         return NearPairs(*map(np.concatenate, zip(*found)))
 
     def _encode_known(self, graphs: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
-        """Return the features that the index knows, and each graph's total over all its features."""
+        """Return the features that the index contains, and each graph's total over all its features."""
         known, full = encode_in_full(graphs.without_features(), self._space, warn=False)
         return known.matrix, own_sums(full, "minmax")
 

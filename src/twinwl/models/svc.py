@@ -328,7 +328,7 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     inner_folds : int, default=5
         Folds of the inner choice; fewer where a class has fewer graphs (or groups).
     class_weight : None, "balanced" or mapping from class to weight, default=None
-        Also weighs the graphs in the scores that the inner choice goes by.
+        Also weighs the graphs in the scores of the inner choice.
     n_jobs : int or None, default=None
         Threads of the inner choice.
     random_state : int, RandomState, Generator or None, default=0
@@ -336,8 +336,8 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     scoring : str, default="accuracy"
-        What the inner choice goes by, as scikit-learn calls it: one of ``twinwl.models.metrics.SCORINGS``.
-        ``"roc_auc"`` and ``"average_precision"`` go by decision values, one class against the rest where
+        The score of the inner choice, by its name in scikit-learn: one of ``twinwl.models.metrics.SCORINGS``.
+        ``"roc_auc"`` and ``"average_precision"`` use decision values, one class against the rest where
         there are more than two. If the best choice gives the same class to all held-out graphs, which happens
         where one class is rare, an equally good one with a higher ROC-AUC replaces it.
     kernel_approximation : None or "nystroem", default=None
@@ -439,7 +439,7 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     scoring : str, default="r2"
-        What the inner choice goes by, as scikit-learn calls it: one of
+        The score of the inner choice, by its name in scikit-learn: one of
         ``twinwl.models.metrics.NUMBER_SCORINGS``.
     kernel_approximation : None or "nystroem", default=None
         ``"nystroem"`` compares each graph with ``n_components`` landmarks alone, training graphs drawn at

@@ -607,7 +607,7 @@ class KernelSVM(SVM):
         for place, C in enumerate(Cs):
             # The weights found with a smaller C are within the bounds of a larger one, and a good start.
             errors, intercept = solve(Problem(part, own, wanted, C * lower, C * upper), weights)
-            found[place] = wanted[held_out] - errors[held_out] + intercept  # (K·b)[asked] + intercept
+            found[place] = wanted[held_out] - errors[held_out] + intercept  # (K·b)[held_out] + intercept
         return found
 
 

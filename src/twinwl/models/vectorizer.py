@@ -147,7 +147,7 @@ class ColumnCounts(NamedTuple):
     def frequent(self, choice: ColumnChoice, n_graphs: int) -> ColumnCounts:
         """Return the columns to keep and, of ``max_features``, all that are as frequent as the last.
 
-        `freeze`, which knows their order, chooses among these.
+        `freeze`, which has them in order, chooses among these.
         """
         fewest, most = choice.bounds(n_graphs)
         enough = self.where((self.n_graphs >= fewest) & (self.n_graphs <= most))
@@ -438,7 +438,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     def transform(self, X: GraphsLike) -> sparse.csr_matrix:
         """Encode graphs with the alphabet of the training graphs.
 
-        Nodes with a colour that no training graph has are left out; `unseen_rate` tells how many.
+        Nodes with a colour that no training graph has are left out; `unseen_rate` returns their share.
 
         Returns
         -------

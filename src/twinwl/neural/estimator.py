@@ -161,9 +161,8 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the training part;
     ``_examples(batch)``, which encodes other graphs with them; and ``_build_module(n_outputs)``, which is
-    called with torch seeded. Its ``__init__`` sets the parameters below. What is learnt,
-    `NeuralGraphClassifier` and `NeuralGraphRegressor` say; `TaskOutputs` how one network learns several
-    tasks.
+    called with torch seeded. `NeuralGraphClassifier` and `NeuralGraphRegressor` define what is learnt. One
+    network learns several tasks, with one output per task.
 
     Parameters
     ----------
@@ -180,13 +179,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     average_epochs : int
         The network has the mean of the weights of this many epochs, up to the one that is kept.
     warm_start : bool
-        Let ``fit`` go on from the weights and the encoders of the fit before, on the same or on other graphs;
+        Let ``fit`` continue from the weights and the encoders of the fit before, on the same or other graphs;
         Adam starts anew. Only parameters of training may change in between.
     callbacks : function, list of functions or None
         Called with the `History` so far after each epoch, those of a refit included; training stops after an
         epoch for which one returns True. Model files do not keep them.
     device : {"auto", "cpu", "cuda", "mps"}
-        Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
+        Where the network is trained and evaluated; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
     random_state : int, RandomState, Generator or None
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.

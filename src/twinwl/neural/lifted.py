@@ -22,7 +22,7 @@ from twinwl.arguments import checked, one_of, pointer
 from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.neural import rows
-from twinwl.neural.encoder import normalised
+from twinwl.neural.encoder import normalise
 from twinwl.neural.rows import aggregate, as_tensor, distinct_rows, gather, pool, row_of_entry
 from twinwl.neural.training import own_device
 
@@ -70,7 +70,7 @@ class LiftedModel(nn.Module):
         self._levels.add(ptr, distinct_rows(batch.x.numpy().reshape(len(batch.x), -1))[0])
         for level in range(len(self.layers)):
             self._levels.add(ptr, own=(level, None), messages=(level, *arcs), codes=codes)
-        # The levels of all graphs are kept: full-batch training asks for them in each step.
+        # The levels of all graphs are kept: full-batch training uses them in each step.
         self._whole = self._levels.take(np.arange(len(self)))
 
     def __len__(self) -> int:
@@ -94,7 +94,7 @@ class LiftedModel(nn.Module):
         x = self._x[torch.from_numpy(levels.level(0).item_of_row)].to(own_device(self.model))
         run = _Run(levels, self._edge)
         with run.in_place_of_layers(self.model, self.layers):
-            # Models of PyG ask for edges too, which the replaced layers ignore.
+            # Models of PyG take edges too, which the replaced layers ignore.
             states = self.model(x, None) if hasattr(self.model, "convs") else self.model(x)
         last = len(self.layers)
         if self.pool is None:
@@ -166,7 +166,7 @@ class _Run:
 
     def _normalise(self, norm: nn.BatchNorm1d, x: Tensor) -> Tensor:
         """Return the rows after batch normalisation that counts each row as often as it occurs."""
-        return normalised(norm, x, self.levels.level(self.level).counts)
+        return normalise(norm, x, self.levels.level(self.level).counts)
 
 
 def _checked_layers(model: nn.Module) -> list[Any]:

@@ -110,7 +110,7 @@ def checked_rows(rows: object, name: str, n_rows: int, unit: str) -> Tensor:
 
 
 def named_arguments(what: str, function: Callable[..., object], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a user's function asks for by the names of its parameters.
+    """Return the arguments that a user's function names as its parameters.
 
     >>> named_arguments("f", lambda hidden, depth=2: None, {"hidden": 8, "layers": 3})
     {'hidden': 8}

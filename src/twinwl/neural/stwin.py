@@ -312,7 +312,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         self._check_fitted()
         return self.vectorizer_.unseen_rate(X)
 
-    # ------------------------------------------------------------------ what the frame asks for
+    # ------------------------------------------------------------------ what the base class needs
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
         self.vectorizer_ = self._new_vectorizer()
@@ -509,7 +509,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
 # ---------------------------------------------------------------------- graphs in parts
 
 MEMORY = 1 << 28
-"""Bytes of features in memory at a time, unless told otherwise."""
+"""Bytes of features in memory at a time, by default."""
 GraphParts: TypeAlias = Any
 _BYTES_OF_ENTRY = 12  # an index and a value
 _COUNTS_AT_ONCE = 1 << 22

@@ -95,16 +95,16 @@ def own_device(module: torch.nn.Module) -> torch.device:
     return next((weight.device for weight in module.parameters()), torch.device("cpu"))
 
 
-def moved(value: T, device: torch.device) -> T:
+def move_to(value: T, device: torch.device) -> T:
     """Return an input of a network with all its tensors on a device; arrays and numbers stay unchanged.
 
-    >>> moved((torch.ones(1), 3), torch.device("meta"))[0].device
+    >>> move_to((torch.ones(1), 3), torch.device("meta"))[0].device
     device(type='meta')
     """
     if isinstance(value, torch.Tensor):
         return value.to(device)  # type: ignore[return-value]
     if isinstance(value, tuple) and not isinstance(value, torch.Size):
-        parts = [moved(part, device) for part in value]
+        parts = [move_to(part, device) for part in value]
         named = hasattr(value, "_fields")
         return type(value)(*parts) if named else type(value)(parts)
     return value
@@ -311,7 +311,7 @@ class Examples(Protocol):
 
 
 class LabelledSet(NamedTuple):
-    """Examples with their targets, kept apart from training.
+    """Examples with their targets, to learn from or to score on.
 
     Attributes
     ----------
@@ -456,7 +456,7 @@ def predict_logits(module: nn.Module, examples: Examples) -> Float32:
     module.eval()
     with torch.no_grad(), single_threaded():
         device = own_device(module)
-        parts = [module(moved(examples.take(rows), device)).cpu() for rows in blocks_of(examples)]
+        parts = [module(move_to(examples.take(rows), device)).cpu() for rows in blocks_of(examples)]
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 
@@ -487,7 +487,7 @@ def _run_epoch(
     shuffled = getattr(examples, "shuffled", lambda random: random.permutation(len(examples)))
     for rows in _batches(shuffled(order_of_rows), batch_size):
         optimiser.zero_grad()
-        outputs = module(moved(examples.take(rows), answers.device))
+        outputs = module(move_to(examples.take(rows), answers.device))
         picked = torch.as_tensor(rows).to(answers.device)
         loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
         try:

@@ -351,7 +351,7 @@ class Classes(NamedTuple):
     slots : array of int32, shape (a power of two,)
         Scratch: a hash table of leaders, each plus one; 0 is empty. All zero between two rounds.
     notes : array of int32, shape (most_nodes, n_notes)
-        Scratch for a caller that asks about the classes (`twinwl.isomorphism.canonical`).
+        Scratch for a caller that reads the classes (`twinwl.isomorphism.canonical`).
     round : array of int64, shape (1,)
         Number of the current round of the graph that the thread works on.
     """

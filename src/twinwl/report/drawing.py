@@ -339,7 +339,7 @@ def _bonds(molecule: Chem.Mol, points: Float64) -> list[Stroke]:
 def read_molecule(molecule: Chem.Mol | str) -> Chem.Mol:
     """Return a copy of a molecule that may be drawn on; a SMILES is parsed."""
     chem = import_extra("rdkit.Chem", "chem")
-    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # what it warns of was told when the data was read
+    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # its warnings were shown when the data was read
         return chem.MolFromSmiles(molecule) if isinstance(molecule, str) else chem.Mol(molecule)
 
 
