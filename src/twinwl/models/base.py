@@ -190,7 +190,7 @@ def reading_of_x(batch: GraphBatch) -> str:
 
 def graphs_of(X: GraphsLike, what: str, x: str = "auto") -> GraphBatch:
     """Return the input as a batch, with ``x`` as in `as_batch`; refuse it if it has no graph."""
-    batch = as_batch(X, x=x)
+    batch = X if isinstance(X, GraphBatch) else as_batch(X, x=x)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch

@@ -62,6 +62,8 @@ def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
     TwinWLError
         If the kind has no use for them.
     """
+    if choice == "size":  # the default, without a look at the table
+        return ()
     readouts = resolve(choice)
     if only_sizes(readouts):
         return ()

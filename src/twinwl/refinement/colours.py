@@ -28,7 +28,7 @@ from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
 from twinwl.refinement import round_kernels
-from twinwl.refinement.round_kernels import USUAL_DEGREE, KeyFormat, Messages, Signatures, Table
+from twinwl.refinement.round_kernels import UNSEEN, USUAL_DEGREE, KeyFormat, Messages, Signatures, Table
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -458,8 +458,14 @@ class RoundTable:
         round_kernels.pass_labels(first, last, messages, before, self._ready(), insert, after)
 
     def pair(self, own: Int32, received: Int32, out: Int32, *, insert: bool) -> None:
-        """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits."""
-        keys = round_kernels.pair_keys(own, received, self._table.key_format)
+        """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits.
+
+        Five of these do not fit into 126 bits, so keys are not padded, and two fit into the second word of a
+        key, so the first one only has the kind of the key.
+        """
+        digits = np.array([own, received]).astype(np.uint64) + np.uint64(1)
+        low = (digits[0] << np.uint64(self._table.key_format.bits)) | digits[1]
+        keys = np.column_stack([np.where(own < 0, UNSEEN, np.uint64(0)), low])
         if insert:
             self.make_room(len(keys), len(keys))
         none = np.empty(0, np.int64)

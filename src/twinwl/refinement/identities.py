@@ -229,9 +229,9 @@ def _sizes_of_tree(  # noqa: C901, PLR0912  (loops)
     """Write the rooted sizes of nodes ``low..high`` if these are a forest; return whether they are.
 
     Leaves are removed one after the other, and the counts of each are added to those of the only neighbour
-    that is left, its parent: on this way up, the nodes at most h steps below each node are counted. On the way down, a node
-    adds what its parent reaches within h - 1 steps, minus the nodes below itself within h - 2 steps, which
-    were counted twice.
+    that is left, its parent: on this way up, the nodes at most h steps below each node are counted. On the
+    way down, a node adds what its parent reaches within h - 1 steps, minus the nodes below itself within
+    h - 2 steps, which were counted twice.
     """
     n, n_iter = high - low, len(out) - 1
     # A forest has fewer edges than nodes, and every edge is two arcs.

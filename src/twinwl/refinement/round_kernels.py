@@ -59,7 +59,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 # The two top bits of a key's first word are its kind: packed (00), hashed (10) or unseen (11).
 _HASHED = np.uint64(0b10 << 62)
-_UNSEEN = np.uint64(0b11 << 62)
+UNSEEN = np.uint64(0b11 << 62)
 _BELOW_KIND = np.uint64((1 << 62) - 1)
 PACKED_BITS = 126
 
@@ -231,7 +231,7 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
         for place in range(length):
             node = begin + place
             high, low = keys[node, 0], keys[node, 1]
-            if high == _UNSEEN:
+            if high == UNSEEN:
                 out[first + node] = -1
                 continue
             tag = hashes[place] >> _HALF
@@ -290,17 +290,6 @@ def enter_all(table: Table) -> None:
         slots[slot] = ((spot >> _HALF) << _HALF) | np.uint64(colour + 1)
 
 
-def pair_keys(own: Int32, received: Int32, key_format: KeyFormat) -> UInt64:
-    """Return the keys of signatures with one item each; unseen if the own colour is -1.
-
-    Digits must have from 26 to 32 bits. Five of these do not fit into 126 bits, so keys are not padded, and
-    two fit into the second word, so the first one only has the kind of the key.
-    """
-    digits = np.array([own, received]).astype(np.uint64) + _ONE
-    low = (digits[0] << np.uint64(key_format.bits)) | digits[1]
-    return np.column_stack([np.where(own < 0, _UNSEEN, _ZERO), low])
-
-
 @kernel
 def _receive(start: int, stop: int, messages: Messages, colours: Int32, stride: int, received: Int64) -> None:
     """Write the item of each message ``start..stop`` plus one, from place 0 on; 0 means unseen."""
@@ -351,7 +340,7 @@ def _usual_keys(
         high, low = (high << shift) | (low >> back), (low << shift) | np.uint64(c)
         high, low = (high << shift) | (low >> back), (low << shift) | np.uint64(d)
         seen = (colours[node] >= 0) & (n_seen == degree)
-        keys[node - begin, 0] = high if seen else _UNSEEN
+        keys[node - begin, 0] = high if seen else UNSEEN
         keys[node - begin, 1] = low
     return most
 
@@ -381,7 +370,7 @@ def _other_keys(
         own = sig_ptr[place]
         sig_ptr[place + 1] = own + 1 + stop - start
         sig_items[own] = colours[node]
-        keys[place, 0] = _UNSEEN
+        keys[place, 0] = UNSEEN
         if _sort(received, start, stop, sig_items, own + 1) and colours[node] >= 0:
             keys[place, 0], keys[place, 1] = _key_of(sig_items, own, sig_ptr[place + 1], key_format)
 
