@@ -27,6 +27,7 @@ from twinwl.refinement.content_keys import content_keys
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 READ_OUT = ("edges", "triangles", "degrees", "wl", "marked-wl-2", "rooted-fwl2")
+SMALL, DENSE = 9, 33  # nodes of graphs that are quick also without the compiler
 PACKAGE = Path(tw.__file__).parent
 
 
@@ -81,6 +82,7 @@ def tour(folder):
     out.append(refine(plain, 1, initial="ring").colours.tolist())
     out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())
     out += large(long)
+    out += growing()
     out.append(rooted_subgraphs(plain, 2).indices.tolist())
     out.append(tw.graph_hashes(plain, readout="degrees"))
     out.append(tw.load_dataset(tu_folder(folder)).graphs.indices.tolist())
@@ -110,6 +112,23 @@ def large(long):
         for row_in_steps in (0, 10**9):
             patch.setattr(identities, "_ROW_IN_STEPS", row_in_steps)
             out += [rooted_sizes(batch, 4).tolist() for batch in batches]
+    return out
+
+
+def growing():
+    """Return what refinement and isomorphism give for graphs of many sizes, for whose results room grows."""
+    out = []
+    for n in (1, 2, 5, 9, 20, 33, 70, 200):
+        kinds = [nx.empty_graph(n), nx.star_graph(n - 1), nx.gnm_random_graph(n, 2 * n, seed=0)]
+        kinds += [nx.complete_graph(n)] if n <= DENSE else []
+        for graph in kinds:
+            batch = tw.from_networkx([graph, graph])
+            out.append(rooted_subgraphs(batch, 2 if n <= DENSE else 1).indices.tolist())
+            out += [refine(batch, 3).colours.tolist(), rooted_sizes(batch, 3).tolist()]
+            out += [tw.graph_hashes(batch), tw.graph_hashes(batch, "stable")]
+            out.append(tw.deduplicate(batch).labels.tolist())
+            readouts = READ_OUT if n <= SMALL else READ_OUT[:4]
+            out += [tw.graph_hashes(batch, 1, readout=name) for name in readouts]
     return out
 
 

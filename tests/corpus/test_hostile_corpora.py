@@ -120,6 +120,43 @@ def test_every_value_of_a_manifest_is_checked(sound, corpus, tmp_path):
             refusals(sound, corpus, tmp_path / "out", only={"info", "table"})
 
 
+@pytest.mark.parametrize("job", ["build", "dedup", "overlap", "features", "predict"])
+def test_every_value_of_a_journal_is_checked(sound, tmp_path, job):
+    """A journal of valid JSON that no job writes: the job resumes, or one error names the file."""
+    corpus, torn, out = sound / "corpus", tmp_path / "torn", tmp_path / "out"
+
+    def run(folder, **running):
+        opened, running = tw.Corpus(corpus), {"workers": 1, "progress": False, **running}
+        match job:
+            case "build":
+                tw.Corpus.build(sound / "a.parquet", folder, rows_per_shard=2, **running)
+            case "overlap":
+                opened.overlap(corpus, folder, **running)
+            case "predict":
+                opened.predict(sound / "model.twinwl", folder, **running)
+            case _:
+                getattr(opened, job)(folder, **running)
+
+    def stop(event):
+        if event.get("stage") == job:  # the last stage, after one of its two shards
+            raise tw.TwinWLError("stop")
+
+    with pytest.raises(tw.TwinWLError, match="stop"):
+        run(torn, on_event=stop)
+    lines = [json.loads(line) for line in (torn / "journal.jsonl").read_text().splitlines()]
+    for place in places(lines):
+        for value in (*HOSTILE[:3], "x", [[1]], DELETED) if place and place[1:2] != ("settings",) else ():
+            shutil.rmtree(out, ignore_errors=True)
+            shutil.copytree(torn, out)
+            changed = replaced(lines, place, value)
+            (out / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in changed))
+            try:
+                run(out)
+            except tw.TwinWLError as error:
+                assert str(out) in str(error)  # noqa: PT017
+                assert "\n" not in str(error)  # noqa: PT017
+
+
 @pytest.mark.parametrize(
     "name", ["../../x.parquet", "/etc/passwd", "a/b", "..", "", "a\\b", "C:x", "a\0", "x" * 300]
 )

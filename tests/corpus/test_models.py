@@ -8,7 +8,8 @@ from scipy import sparse
 
 import twinwl as tw
 from tests.corpus.graphs import shards_of
-from twinwl.corpus.models import held_by_key, read_features, targets_in
+from twinwl.corpus.models import read_features, targets_in
+from twinwl.corpus.shards import keys_in
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
@@ -121,14 +122,16 @@ def test_a_model_of_a_corpus_is_that_of_its_graphs_in_memory(corpus, graphs, tab
     y = table.column(target).to_pylist()
     known = np.array([value not in {None, ""} for value in y])
     y = np.array([value for value in y if value not in {None, ""}])
-    held = held_by_key(np.concatenate(keys_of(corpus))[known], 0.1, 0)
-    seen = graphs[known]
-    in_memory = kind(**quick).fit(seen[~held], y[~held], validation_data=(seen[held], y[held]))
+    keys = np.concatenate([keys_in(pq.read_table(path)) for path in corpus.shards])[known]
+    copies = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    in_memory = kind(**quick).fit(graphs[known], y, groups=copies)
     with pytest.warns(tw.TwinWLWarning, match="12 of 120 graphs have no value of"):
         model = corpus.train(kind(**quick), target)
     if kind is tw.STwinClassifier:
         assert model.decision_function(graphs).tolist() == in_memory.decision_function(graphs).tolist()
-    assert model.held_out_.tolist() == np.flatnonzero(known)[held].tolist()
+    held = np.isin(np.arange(120), model.held_out_)[known]
+    assert held.sum() == len(model.held_out_) > 0
+    assert not set(copies[held]) & set(copies[~held])
     tw.save(model, tmp_path / "model.twinwl")
     assert tw.load(tmp_path / "model.twinwl").target_ == target
     model.explain(graphs[0])
@@ -202,20 +205,21 @@ def run(*words):
     return result.output
 
 
-def keys_of(corpus):
-    from twinwl.corpus.shards import keys_in  # noqa: PLC0415
-
-    return [keys_in(pq.read_table(path)) for path in corpus.shards]
-
-
-def test_copies_are_on_one_side_of_the_hold_out(corpus):
-    keys = np.concatenate(keys_of(corpus))
-    held = held_by_key(keys, 0.5, 1)
-    sides = {}
-    for key, side in zip(map(tuple, keys.tolist()), held.tolist(), strict=True):
-        sides.setdefault(key, set()).add(side)
-    assert all(len(side) == 1 for side in sides.values())
-    assert 0 < held.sum() < len(held)
+def test_of_molecules_whole_scaffolds_are_held_out_as_in_memory(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("rdkit")
+    rings = [f"C1{'C' * size}1" for size in range(2, 22)]
+    smiles = [head + ring for head in ("O", "CC", "NC") for ring in rings] + ["CCO"] * 20
+    rows = [f"{text},{place % 2}" for place, text in enumerate(smiles)]
+    (tmp_path / "m.csv").write_text("\n".join(["smiles,y", *rows, ""]))
+    corpus = tw.Corpus.build(tmp_path / "m.csv", tmp_path / "corpus", rows_per_shard=25, workers=1)
+    quick = {"n_iter": 1, "max_epochs": 2, "verbose": False}
+    model = corpus.train(tw.STwinClassifier(**quick), "y")
+    graphs = tw.from_smiles(smiles, atoms="constitution")
+    in_memory = tw.STwinClassifier(**quick).fit(graphs, [place % 2 for place in range(80)])
+    assert model.held_out_.tolist() == in_memory.held_out_.tolist()
+    ring_of = np.arange(60) % 20
+    assert set(np.bincount(ring_of[model.held_out_])) == {0, 3}
 
 
 def test_what_cannot_be_learnt_or_asked_is_refused(corpus, graphs, tmp_path):

@@ -199,6 +199,22 @@ def test_several_graphs_in_one_graphml(tmp_path):
     assert load_dataset(path).graphs.nodes_per_graph.tolist() == [2, 1]
 
 
+def test_graphml_that_does_not_say_is_undirected(tmp_path):
+    """The attribute is required, but networkx and igraph read such files so."""
+    path = tmp_path / "a.graphml"
+    path.write_bytes(graphml('<node id="a"/><node id="b"/><edge source="a" target="b"/>', "<graph>"))
+    assert not load_dataset(path).graphs.directed
+    path.write_bytes(path.read_bytes().replace(b"<edge ", b'<edge directed="true" '))
+    with pytest.raises(TwinWLError, match="not valid GraphML"):
+        load_dataset(path)
+
+
+def test_words_in_quotes_are_no_directions_of_a_gml_file(tmp_path):
+    path = tmp_path / "a.gml"
+    path.write_text('graph [ directed 1 node [ id 0 label "directed by" ] node [ id 1 label "x" ] ]')
+    assert load_dataset(path).graphs.directed
+
+
 def test_all_graphs_of_a_graphml_without_namespace_are_read(tmp_path):
     path = tmp_path / "a.graphml"
     path.write_text(
@@ -276,6 +292,14 @@ DOCTYPE = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;"
         ("a.json", b'{"directed": "true", "nodes": [], "edges": []}', '"directed" true or false'),
         ("a.json", b'{"directed": 1, "nodes": [], "edges": []}', '"directed" true or false'),
         ("a.json", b'{"nodes": [], "edges": [], "links": []}', '"links" or "edges"'),
+        (
+            "a.json",
+            b'{"directed": true, "nodes": [], "edges": [], "directed": false}',
+            "an object has the key 'directed' 2 times; keep one",
+        ),
+        ("a.json", b'{"nodes": [{"id": 1, "id": 2}], "edges": []}', "the key 'id' 2 times"),
+        ("a.gml", b'graph [ directed "0" node [ id 0 ] ]', 'directed: got "", expected 0 or 1'),
+        ("a.gml", b"graph [ directed 1 directed 0 node [ id 0 ] ]", "directed: got 0, 1, expected 0 or 1"),
         ("a.g6", b"Bw\nD\n", r"line 2: cannot read 'D'.*cut off"),
         ("a.g6", b"Bw\n\xff\xfe\n", "line 2: not UTF-8"),
         ("a.g6", b"", "no graph in it"),

@@ -244,8 +244,9 @@ def train(
     """Train a classifier or regressor on a corpus and write it to a file.
 
     A network on STwin features, as [cyan]twinwl train[/] trains it, from mini-batches of the shards. Rows
-    without a target are left out. A tenth of the graphs is held out to choose the epoch, by a hash of their
-    keys, so that copies of a graph are on the same side. --target a,b,c trains one model of several targets.
+    without a target are left out. A tenth of the graphs is held out to choose the epoch, of molecules rare
+    scaffolds as a whole; copies of a graph are on the same side. --target a,b,c trains one model of several
+    targets.
 
     [bold]Example[/]
 

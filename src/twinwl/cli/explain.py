@@ -1,8 +1,8 @@
 """``twinwl explain``: why a trained model predicts what it does, for one graph or for a whole file.
 
 The share of a node is its contribution to the decision; the shares and the intercept sum to the decision.
-Positive shares, in red, are for the second of two classes in sorted order, for the predicted one of
-several, or for a higher number; negative ones, in blue, are for the other side. A column is a pattern that
+Positive shares, in red, are for the positive one of two classes (as in twinwl predict), for the predicted one
+of several, or for a higher number; negative ones, in blue, are for the other side. A column is a pattern that
 the model counts: a node and its neighbourhood, as a tree.
 
 [bold]DATA[/] is a data set or file, one graph of it, counted from 0 ([cyan]MUTAG#17[/],

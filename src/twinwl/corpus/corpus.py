@@ -525,7 +525,8 @@ class Corpus:
         """Train an `STwinClassifier` or `STwinRegressor` on the graphs that have a target.
 
         Graphs are read shard by shard; features are kept in temporary files. Graphs are held out to choose
-        the epoch by a hash of their keys, so copies of a graph are on the same side. Where all features fit
+        the epoch as in ``fit``: of molecules rare scaffolds; where these are too few, and of other graphs,
+        at random, with copies of a graph on the same side. Where all features fit
         into a quarter of the memory, the result is that of ``fit`` in memory with the same graphs held out,
         to the bit. Otherwise mini-batches are drawn from as many shards at a time as fit, chosen at random.
 

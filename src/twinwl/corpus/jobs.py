@@ -164,6 +164,8 @@ _FIELDS = {
     **dict.fromkeys(("shards", "node_labels", "edge_labels"), instance(list)),
     **dict.fromkeys(("settings", "columns"), instance(dict)),
 }
+# There a stage counts columns.
+_OF_JOURNAL = _FIELDS | {"stage": NAME, "columns": _COUNT, "first_error": instance(str)}
 
 
 def _check_manifest(found: dict[str, Any]) -> None:
@@ -186,9 +188,11 @@ def _check_manifest(found: dict[str, Any]) -> None:
         raise TwinWLError(f"columns: got {shown(found['columns'])}, expected those of a shard")
 
 
-def _check_fields(where: str, found: Mapping[str, Any], names: Iterable[str]) -> None:
+def _check_fields(
+    where: str, found: Mapping[str, Any], names: Iterable[str], of: Mapping[str, Constraint] = _FIELDS
+) -> None:
     for name in names:
-        checked(f"{where}{name}", found.get(name), _FIELDS.get(name, _COUNT))
+        checked(f"{where}{name}", found.get(name), of.get(name, _COUNT))
 
 
 def clear(folder: Path) -> None:
@@ -229,6 +233,15 @@ def part_task(part: Part, output: Path, digest: str = "") -> Task:
     """Return the task that reads a shard and writes a file; ``digest`` is of what else it reads."""
     name = digest_of(part.digest, digest) if digest else part.digest
     return Task(output.name, name, (part, str(output)), part.stop - part.first, output)
+
+
+class _Recorded(dict[str, Any]):
+    """What the journal says of a task; a field that it lacks is an error that names the file."""
+
+    path: Path
+
+    def __missing__(self, name: str) -> None:
+        raise TwinWLError(f"{self.path} is damaged (a line has no {name!r}); {_remedy()}")
 
 
 class Job:
@@ -299,15 +312,18 @@ class Job:
             self._record(self._header)
             return
         try:
-            header, *entries = [json.loads(line) for line in lines]
-            self._check_header(header)
+            header, *entries = [_Recorded(json.loads(line)) for line in lines]
+            _check_fields("", header, ("format", "job", "settings"))
             for entry in entries:
+                entry.path = path
+                needed = ["rows", "digest"] if entry.get("stage") == self.what else []
+                _check_fields("", entry, ("stage", "name", "input", "seconds", *needed, *entry), _OF_JOURNAL)
                 self._done[entry.pop("stage"), entry["name"]] = entry
-                seconds = entry["seconds"]
-        except (TypeError, KeyError, AttributeError, json.JSONDecodeError) as error:
-            raise TwinWLError(f"{path} is damaged; {_remedy()}") from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise TwinWLError(f"{path} is damaged ({first_line(error)}); {_remedy()}") from error
+        self._check_header(header)
         if entries:
-            self._start -= seconds
+            self._start -= entries[-1]["seconds"]
 
     def _check_header(self, header: Mapping[str, Any]) -> None:
         """Refuse a folder that was made in another way."""

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from twinwl.arrays import Bool, Int64, UInt64, Values
+from twinwl.arrays import Int64, UInt64, Values
 from twinwl.corpus import shards
 from twinwl.corpus.comparing import range_tasks, save_array, slices_of, sorted_entries
 from twinwl.corpus.jobs import VOCABULARY, Job, Running
@@ -31,10 +31,9 @@ from twinwl.datasets.records import Record
 from twinwl.errors import TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import load, save
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.models.base import one_seed
+from twinwl.models.calibration import number_scaffolds, scaffold_keys
 from twinwl.models.features import keep_columns, stwin_features
 from twinwl.models.vectorizer import ColumnChoice, ColumnCounts, STwinVectorizer, freeze
-from twinwl.refinement.content_keys import row_keys
 
 if TYPE_CHECKING:
     from twinwl.corpus.corpus import Corpus
@@ -202,10 +201,10 @@ def targets_in(corpus: Corpus, names: Sequence[str]) -> ShardTargets:
 
 
 class _ShardParts:
-    """The graphs of a corpus with a target, shard by shard."""
+    """The graphs of a corpus with a target, shard by shard, as a model sees them."""
 
-    def __init__(self, parts: Sequence[Part], rows: Int64) -> None:
-        self._parts = parts
+    def __init__(self, parts: Sequence[Part], rows: Int64, *, edge_labels: bool) -> None:
+        self._parts, self._edge_labels = parts, edge_labels
         stops = np.searchsorted(rows, [part.stop for part in parts])
         self._rows = np.split(rows, stops[:-1])
         self.sizes = [len(here) for here in self._rows]
@@ -214,7 +213,13 @@ class _ShardParts:
         """Return some graphs of a shard."""
         of = self._parts[part]
         chosen = arrow().array(self._rows[part][rows] - of.first)
-        return graphs_in(of.read(OWN_COLUMNS).take(chosen), of.path)
+        graphs = graphs_in(of.read(OWN_COLUMNS).take(chosen), of.path)
+        return graphs if self._edge_labels else graphs.without_edge_labels()
+
+    def scaffolds(self) -> Int64:
+        """Return the scaffold of each molecule, as `twinwl.models.calibration.scaffolds_of` does."""
+        graphs = (self.read(part, np.arange(size)) for part, size in enumerate(self.sizes) if size)
+        return number_scaffolds(np.concatenate(list(map(scaffold_keys, graphs))))
 
 
 def train_on_corpus(corpus: Corpus, estimator: Any, names: Sequence[str], memory: int) -> None:  # noqa: ANN401
@@ -228,10 +233,10 @@ def train_on_corpus(corpus: Corpus, estimator: Any, names: Sequence[str], memory
         )
     found = targets_in(corpus, names)
     y: Any = found.y if len(names) == 1 else dict(zip(names, found.y.T))
-    held = None
-    if estimator.validation_fraction is not None:
-        held = held_by_key(found.keys, float(estimator.validation_fraction), one_seed(estimator.random_state))
-    fit_in_parts(estimator, _ShardParts(corpus.parts(), found.rows), y, held, memory=memory)
+    parts = _ShardParts(corpus.parts(), found.rows, edge_labels=bool(estimator.edge_labels))
+    copies = np.unique(found.keys, axis=0, return_inverse=True)[1].reshape(-1)
+    scaffolds = None if corpus.atoms is None else parts.scaffolds
+    fit_in_parts(estimator, parts, y, copies, scaffolds=scaffolds, memory=memory)
     if estimator.held_out_ is not None:
         estimator.held_out_ = found.rows[estimator.held_out_]
     estimator.target_ = ",".join(names)
@@ -242,17 +247,6 @@ def train_on_corpus(corpus: Corpus, estimator: Any, names: Sequence[str], memory
             f"{missing:,} of {len(corpus):,} graphs have no value of {', '.join(map(repr, names))} and "
             "were left out"
         )
-
-
-def held_by_key(keys: UInt64, fraction: float, seed: int) -> Bool:
-    """Return which graphs to hold out, so that copies of a graph are on the same side.
-
-    >>> keys = np.arange(2000, dtype=np.uint64).reshape(-1, 2)
-    >>> int(held_by_key(keys, 0.1, 0).sum())
-    102
-    """
-    words = np.column_stack([keys, np.full(len(keys), seed, np.uint64)])
-    return row_keys(words)[:, 0] < np.uint64(int(fraction * 2**64))
 
 
 def predict_corpus(corpus: Corpus, path: Path, output: Path, running: Running, *, proba: bool) -> list[Path]:

@@ -238,7 +238,10 @@ class _WithoutDocumentType(ET.TreeBuilder):
 
 
 def read_graphml(path: Path, reading: ReadOptions) -> GraphBatch:
-    """Read the graphs of a GraphML file; what networkx would ignore or invent is refused."""
+    """Read the graphs of a GraphML file; what networkx would ignore or invent is refused.
+
+    A graph without ``edgedefault`` is undirected, as networkx and igraph read it.
+    """
     start = f'<graphml xmlns="{GraphMLReader.NS_GRAPHML}">'.encode()  # many files lack the namespace
     content = formats.read_bytes(path).replace(b"<graphml>", start, 1)
     try:
@@ -283,6 +286,10 @@ def read_gml(path: Path, reading: ReadOptions) -> GraphBatch:
         graph = nx.parse_gml(text, label="id")
     except Exception as error:  # networkx lets errors of any kind through
         raise GraphInputError(f"{path}: not valid GML ({first_line(error)}); is it cut off?") from error
+    directions = set(re.findall(r"\bdirected\s+(\S+)", re.sub(r'"[^"]*"', '""', text)))
+    if len(directions) > 1 or not directions <= {"0", "1"}:  # networkx takes all but 0 for directed
+        listing = ", ".join(sorted(directions))
+        raise GraphInputError(f"{path}: directed: got {listing}, expected 0 or 1, the same for all edges")
     nodes = [data for _, data in graph.nodes(data=True)]
     if reading.node_label is None and len({str(data.get("label")) for data in nodes}) == len(nodes):
         for data in nodes:  # by the format's convention these are the names of the nodes
@@ -303,8 +310,16 @@ def read_node_link(path: Path, reading: ReadOptions) -> GraphBatch:
 
     The edges may be under ``"links"`` or ``"edges"``. Nodes without an id are numbered, as d3 does.
     """
+
+    def checked_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)  # of a key that is there twice, JSON readers take the first, the last, or neither
+        for key, number in Counter(key for key, _ in pairs).items() if len(found) < len(pairs) else ():
+            if number > 1:
+                raise GraphInputError(f"{path}: an object has the key {shown(key)} {number} times; keep one")
+        return found
+
     try:
-        document = _frozen(json.loads(read_text(path)))
+        document = _frozen(json.loads(read_text(path), object_pairs_hook=checked_object))
     except json.JSONDecodeError as error:
         problem = f"not valid JSON ({error.msg}); is it cut off?"
         raise GraphInputError(f"{path}, line {error.lineno}: {problem}") from error

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from twinwl.arguments import Constraint, checked, number, pointer
-from twinwl.arrays import Bool, Float32, Float64, Int64, Values
+from twinwl.arrays import Bool, Float32, Float64, Int64, UInt64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
@@ -308,12 +308,28 @@ _MOST_HELD = 0.5  # of the molecules with a rare scaffold
 def scaffolds_of(batch: GraphBatch) -> Int64:
     """Return the scaffold of each molecule as a number, shape (n_graphs,).
 
-    It is what is left without side chains: the ring systems and the linkers between them, their elements and
-    bonds. Molecules without a ring have no scaffold: each has a number of its own, from n_graphs on.
+    Molecules without a ring have no scaffold: each has a number of its own, from n_graphs on.
 
     >>> rings = [[(0, 1), (1, 2), (2, 0), (2, 3)], [(0, 1), (1, 2), (2, 0)], [(0, 1)], [(0, 1)]]
     >>> scaffolds_of(GraphBatch.from_edges(rings)).tolist()
     [0, 0, 4, 5]
+    """
+    return number_scaffolds(scaffold_keys(batch))
+
+
+def number_scaffolds(keys: UInt64) -> Int64:
+    """Return numbers of scaffolds as `scaffolds_of` does, from their `scaffold_keys`."""
+    numbers = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    (chains,) = np.nonzero(keys[:, 2] == 0)
+    numbers[chains] = len(keys) + np.arange(len(chains))
+    return numbers
+
+
+def scaffold_keys(batch: GraphBatch) -> UInt64:
+    """Return the key of each molecule's scaffold, two words, and its number of atoms; shape (n_graphs, 3).
+
+    It is what is left without side chains: the ring systems and the linkers between them, their elements and
+    bonds.
     """
     from twinwl.isomorphism.canonical import exact_keys  # noqa: PLC0415  (numba; errors come before that)
 
@@ -336,10 +352,7 @@ def scaffolds_of(batch: GraphBatch) -> Int64:
         edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
         edge_vocabulary=batch.edge_vocabulary,
     )
-    numbers = np.unique(exact_keys(core), axis=0, return_inverse=True)[1].reshape(-1)
-    (chains,) = np.nonzero(core.nodes_per_graph == 0)
-    numbers[chains] = len(batch) + np.arange(len(chains))
-    return numbers
+    return np.column_stack([exact_keys(core), core.nodes_per_graph.astype(np.uint64)])
 
 
 def hold_out(
@@ -454,9 +467,11 @@ def _held_groups(codes: Int64, fraction: float, random: np.random.Generator, gro
     for code in np.argsort(total, kind="stable"):
         wanted = max(1, round(fraction * int(total[code])))
         for group in order[rows_of[order, code] > 0]:
+            if count[code] >= wanted:
+                break
             left = total - count - rows_of[group]
             # The last group of a class is kept: a class that does not occur in training cannot be predicted.
-            if count[code] >= wanted or held[group] or not left.all():
+            if held[group] or not left.all():
                 continue
             held[group] = True
             count += rows_of[group]

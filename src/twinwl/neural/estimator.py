@@ -272,7 +272,9 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         batch = targets.counted(batch)
         training.device_of(self.device)  # refuse one that is not there before the work of encoding
         split_seed, *other_seeds = seeds(self.random_state, 3)
-        kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, batch)
+        grouped = targets.groups is not None or batch.atoms is None
+        scaffolds = None if grouped else functools.partial(scaffolds_of, batch)
+        kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, scaffolds)
         # Encoders are fitted on the kept part only: held-out graphs are encoded as new graphs will be.
         rows = self._label(
             self._learnt_examples(batch if held is None else batch[kept], start), targets, kept
@@ -530,20 +532,17 @@ def split_rows(
     validation_data: object,
     targets: TargetTable,
     seed: int,
-    graphs: GraphBatch | None = None,
+    scaffolds: Callable[[], Int64] | None = None,
 ) -> tuple[Int64, Int64 | None]:
     """Return which targets are learnt from and which are held out to choose the epoch, None for no such.
 
-    If the graphs of the targets are molecules, whole scaffolds are held out, so that intervals and sets of
-    classes hold for new scaffolds too.
+    If ``scaffolds`` returns those of the graphs, whole ones are held out where there are enough, so that
+    intervals and sets of classes hold for new scaffolds too.
     """
     if validation_data is not None or fraction is None:
         return np.arange(len(targets.rows)), None
-    codes = targets.codes
-    parts = None
-    if targets.groups is None and graphs is not None and graphs.atoms is not None:
-        parts = hold_out_scaffolds(codes, fraction, seed, scaffolds_of(graphs))
-    return parts or hold_out(codes, fraction, seed, targets.groups)
+    found = None if scaffolds is None else hold_out_scaffolds(targets.codes, fraction, seed, scaffolds())
+    return found or hold_out(targets.codes, fraction, seed, targets.groups)
 
 
 def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | Float64) -> Float64:

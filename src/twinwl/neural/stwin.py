@@ -22,7 +22,7 @@ is that of ``fit`` to the bit.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -33,7 +33,7 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from twinwl.arguments import WIDTH, one_of, pointer, ranges
-from twinwl.arrays import Bool, Float64, Int64
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -523,8 +523,9 @@ def fit_in_parts(
     model: STwinNetworkEstimator,
     parts: GraphParts,
     y: object,
-    held_out: Bool | None = None,
+    groups: object = None,
     *,
+    scaffolds: Callable[[], Int64] | None = None,
     memory: int = MEMORY,
     folder: Path | None = None,
 ) -> None:
@@ -539,8 +540,10 @@ def fit_in_parts(
         a part, by their rising numbers within it, as often as it is called.
     y
         Targets of all graphs, as for ``fit``.
-    held_out : array of bool, shape (n_graphs,), optional
-        Graphs that choose the epoch; None holds out the same graphs as ``fit``.
+    groups
+        As for ``fit``, but molecules may have both: groups are held out where there are too few scaffolds.
+    scaffolds
+        Returns the scaffold of each molecule, as `twinwl.models.calibration.scaffolds_of` does.
     memory
         Bytes of features to keep in memory.
     folder
@@ -552,13 +555,10 @@ def fit_in_parts(
     if model.refit or model.warm_start:
         name = "refit" if model.refit else "warm_start"
         raise TwinWLError(f"{name}: got True, expected False where graphs are not all in memory")
-    targets = model._read_targets(y, sum(parts.sizes), None, None)
+    targets = model._read_targets(y, sum(parts.sizes), None, groups)
     model._begin(targets)
     split_seed, *other_seeds = seeds(model.random_state, 3)
-    if held_out is None or model.validation_fraction is None:
-        kept, held = estimator.split_rows(model.validation_fraction, None, targets, split_seed)
-    else:
-        kept, held = _explicit_split(held_out[targets.rows], targets)
+    kept, held = estimator.split_rows(model.validation_fraction, None, targets, split_seed, scaffolds)
     learnt = targets.rows[kept]
     model.vectorizer_ = _count_columns(parts, learnt, model._new_vectorizer())
 
@@ -573,18 +573,6 @@ def fit_in_parts(
         validation = None if held is None else stored("held", held)
         model._train(stored("learnt", kept), validation, None, other_seeds)
     model.held_out_ = None if held is None else targets.rows[held]
-
-
-def _explicit_split(held_out: Bool, targets: object) -> tuple[Int64, Int64]:
-    """Return the rows that are learnt from and those that are not; every class must be learnt."""
-    kept, held = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    codes = getattr(targets, "codes", np.zeros(len(held_out), np.int64))
-    if not len(held) or not len(kept) or len(np.unique(codes[kept])) < len(np.unique(codes)):
-        raise TwinWLError(
-            f"{len(held_out)} graphs with a target, {len(held)} of them held out by their keys, are too few "
-            "to choose an epoch and learn every class; give more, or set validation_fraction=None"
-        )
-    return kept, held
 
 
 def _read(parts: GraphParts, rows: Int64) -> Iterator[tuple[Int64, GraphBatch]]:

@@ -21,6 +21,7 @@ from twinwl.arguments import MAX_ITEMS
 from twinwl.errors import TwinWLError, TwinWLWarning, import_extra
 from twinwl.evaluation.predictions import alphabet_of, unseen_shares
 from twinwl.graphs.batch import GraphBatch
+from twinwl.models.metrics import positive_class
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
 from twinwl.report.drawing import SMALLEST, AtomText, Drawing, atom_texts, draw, read_molecule
@@ -172,10 +173,12 @@ class ExplainedGraphs(NamedTuple):
 
 
 def explained(model: Any, graph: GraphBatch, n_columns: int) -> Explanation:  # noqa: ANN401
-    """Explain one graph; of two classes, positive shares are for the second one, whichever is predicted."""
+    """Explain one graph; of two classes, positive shares are for the positive one, whichever is predicted."""
     found: Explanation = replace(model.explain(graph, n_columns), target=getattr(model, "target_", None))
-    classes = getattr(model, "classes_", np.array([])).tolist()
-    return found.towards(classes[1]) if len(classes) == 2 else found  # noqa: PLR2004
+    classes = getattr(model, "classes_", np.array([]))
+    if len(classes) != 2:  # noqa: PLR2004
+        return found
+    return found.towards(classes.tolist()[positive_class(classes, getattr(model, "positive_", None))])
 
 
 def explain_all(model: Any, data: Dataset, n_patterns: int) -> ExplainedGraphs:  # noqa: ANN401

@@ -71,6 +71,15 @@ def test_red_is_the_same_class_on_the_page_of_one_graph(model, smiles):
         assert "Red is for alkane, blue for alcohol." in each
 
 
+def test_red_is_for_the_positive_class():
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    graphs = GraphBatch.from_smiles(ALCOHOLS + ALKANES)
+    model = STwinSVC(n_iter=1, C=1.0).fit(graphs, ["active"] * 4 + ["inactive"] * 4)
+    assert explained(model, graphs[0], 4).sides == ("active", "inactive")
+    model.positive_ = "inactive"  # as chosen with train --positive
+    assert explained(model, graphs[0], 4).sides == ("inactive", "active")
+
+
 def test_patterns_for_the_blue_class_are_negative(model):
     data = load_dataset(["CCCO", "CCO"], kind="smiles")
     shares = re.findall(r'<div class="share">(.)[^<]*<small>for (\w+)<', page_of(model, data))
