@@ -14,13 +14,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from twinwl.arrays import Int64, Values
 from twinwl.errors import GraphInputError, TwinWLError, shown
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 MAX_ROUNDS = 10_000
 MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32
@@ -317,6 +319,13 @@ def pointer(lengths: Int64 | Sequence[int]) -> Int64:
     out = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=out[1:])
     return out
+
+
+def read_only(array: NDArray[_Scalar]) -> NDArray[_Scalar]:
+    """Return a view of an array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def ranges(starts: Int64, lengths: Int64) -> Int64:

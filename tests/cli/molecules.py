@@ -33,10 +33,23 @@ def write_numbers(path, extra=()):
     return path
 
 
-def trained(folder, *options, write=write_csv):
+def train(folder, *options, write=write_csv):
     """Train from the command line, on elements alone where no other level is asked for; return the file."""
     options = options if "--atoms" in options else (*options, "--atoms", "skeleton")
     data, model = write(folder / "molecules.csv"), folder / "model.twinwl"
     result = run("train", data, "-o", model, *options)
     assert result.exit_code == 0, result.output
+    return model
+
+
+_CONTENT_OF_MODEL = {}
+
+
+def trained(folder, *options, write=write_csv):
+    """Return what `train` does, but train only once, however many tests ask for the same model."""
+    if (options, write) not in _CONTENT_OF_MODEL:
+        _CONTENT_OF_MODEL[options, write] = train(folder, *options, write=write).read_bytes()
+    write(folder / "molecules.csv")
+    model = folder / "model.twinwl"
+    model.write_bytes(_CONTENT_OF_MODEL[options, write])
     return model

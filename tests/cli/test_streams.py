@@ -73,8 +73,10 @@ def test_as_into_head():
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("unbuffered", [False, True])
-@pytest.mark.parametrize("command", ["many", "table", "--version", "--help"])
+@pytest.mark.parametrize(
+    ("command", "unbuffered"),
+    [("many", False), ("many", True), ("table", False), ("--version", True), ("--help", False)],
+)
 def test_a_full_disk_is_one_line(command, unbuffered):
     with FULL.open("w") as full:
         process = start(command, unbuffered=unbuffered, stdout=full)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import twinwl as tw
-from tests.cli.molecules import CLASSES, SMILES, run, trained, write_csv
+from tests.cli.molecules import CLASSES, SMILES, run, train, trained, write_csv
 from twinwl.files.model_files import load
 from twinwl.graphs.batch import GraphBatch
 
@@ -89,9 +89,9 @@ def test_every_method_takes_its_options_and_is_the_librarys(tmp_path, options, k
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path):
-    once = trained(tmp_path, "--seed", 3).read_bytes()
-    assert trained(tmp_path, "--seed", 3).read_bytes() == once
-    assert trained(tmp_path, "--seed", 4).read_bytes() != once
+    once = train(tmp_path, "--seed", 3).read_bytes()
+    assert train(tmp_path, "--seed", 3).read_bytes() == once
+    assert train(tmp_path, "--seed", 4).read_bytes() != once
 
 
 def test_a_folder_of_graphml_can_be_learnt_from(tmp_path):

@@ -56,17 +56,6 @@ def test_a_relabelled_copy_is_never_distinguished_by_any_readout(batch, seed):
     assert not tw.compare(batch, copy, readout=list(READOUTS)).distinguished
 
 
-@pytest.mark.parametrize("name", READOUTS)
-@given(pair=pairs)
-def test_whatever_one_wl_distinguishes_each_readout_does(name, pair):
-    by_colours = tw.compare(pair[0], pair[1], readout=lambda _: None)
-    result = tw.compare(pair[0], pair[1], readout=name)
-    if by_colours.distinguished:
-        assert by_colours.by == "labels"
-        assert result.distinguished
-        assert result.iteration <= by_colours.iteration
-
-
 @given(pair=pairs)
 def test_a_witness_is_carried_unequally_often_by_the_nodes_it_names(pair):
     result = tw.compare(pair[0], pair[1], readout=["size", "edges"])

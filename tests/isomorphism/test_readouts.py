@@ -47,15 +47,6 @@ def test_each_value_decides_those_of_the_weaker_readouts(batch):
             assert len(pairs) == len({number for number, _ in pairs})
 
 
-@pytest.mark.parametrize("name", READOUTS)
-@given(batch=any_batches)
-def test_a_value_does_not_depend_on_the_rest_of_the_batch(name, batch):
-    whole = values_by_round(batch, name, 1)[1][0]
-    for graph, first in zip(batch, batch.graph_ptr, strict=False):
-        alone = values_by_round(graph, name, 1)[1][0]
-        assert list(map(str, alone)) == list(map(str, whole[first : first + graph.n_nodes]))
-
-
 def test_subgraphs_are_read_out_in_blocks_without_a_trace(monkeypatch):
     cycle = GraphBatch.from_edges([[(node, (node + 1) % 50) for node in range(50)]])
     names = ["edges", "wl", len]

@@ -68,10 +68,13 @@ def test_no_readout_tells_an_atlas_graph_from_its_copy(atlas, copies):
     assert distinguished == []
 
 
+@pytest.mark.parametrize("n_graphs", [209, pytest.param(1253, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", READOUTS)
-def test_an_atlas_graph_and_its_copy_have_equal_hashes(atlas, copies, name):
+def test_an_atlas_graph_and_its_copy_have_equal_hashes(atlas, copies, name, n_graphs):
+    """The first 209 have up to six nodes."""
     assert len(atlas) == 1253
-    assert tw.graph_hashes(atlas, "stable", name) == tw.graph_hashes(copies, "stable", name)
+    hashes, again = (tw.graph_hashes(graphs[:n_graphs], "stable", name) for graphs in (atlas, copies))
+    assert hashes == again
 
 
 @pytest.mark.parametrize(("name", "n_alike"), [("size", 26 - 10), ("edges", 0), ("canonical", 0)])

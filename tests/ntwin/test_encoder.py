@@ -15,32 +15,6 @@ HOPS = ["growing", 0, 1, 2, 3]
 MARKS = ["none", "root", "distance"]
 
 
-@settings(max_examples=40)
-@given(batch=batches(), hops=st.sampled_from(HOPS), mark=st.sampled_from(MARKS), layers=st.integers(1, 4))
-def test_quotient_and_literal_path_are_one_function(batch, hops, mark, layers):
-    encoder = encoder_for(batch, layers, hops, mark)
-    assert_same_function(encoder, row_input(batch, layers, hops, mark), graph_data(batch))
-
-
-@settings(max_examples=30)
-@given(batch=batches(), hops=st.sampled_from(HOPS), mark=st.sampled_from(MARKS), layers=st.integers(1, 3))
-def test_edge_labels_are_the_same_function_too(batch, hops, mark, layers):
-    encoder = encoder_for(batch, layers, hops, mark, edge_labels=True)
-    fast = row_input(batch, layers, hops, mark, edge_labels=True)
-    assert_same_function(encoder, fast, graph_data(batch, edge_labels=batch.edge_vocabulary))
-
-
-@settings(max_examples=25)
-@given(
-    batch=batches(directed=True), hops=st.sampled_from(HOPS), layers=st.integers(1, 3), edges=st.booleans()
-)
-def test_directed_graphs_are_the_same_function_too(batch, hops, layers, edges):
-    encoder = encoder_for(batch, layers, hops, edge_labels=edges)
-    fast = row_input(batch, layers, hops, edge_labels=edges)
-    literal = graph_data(batch, edge_labels=batch.edge_vocabulary if edges else None)
-    assert_same_function(encoder, fast, literal)
-
-
 @settings(max_examples=25)
 @given(batch=batches(), layers=st.integers(1, 3), edges=st.booleans())
 def test_gin_subtree_encoder_is_the_same_function_too(batch, layers, edges):

@@ -20,7 +20,7 @@ from twinwl.neural.transformer import _in_double
 from twinwl.nn import NTwinEncoder
 
 EXACT = 1e-10
-HOPS = ["growing", 0, 1, 2]
+HOPS = ["growing", 0, 1, 2, 3]
 MARKS = ["none", "root", "distance"]
 
 
@@ -118,7 +118,7 @@ def test_distinct_subgraphs_and_literal_path_are_one_function(
 
 
 @pytest.mark.parametrize("readout", BOUNDED, ids=str)
-@settings(max_examples=12)
+@settings(max_examples=40)
 @given(data=st.data(), attributes=st.booleans(), **settings_of_a_network)
 def test_bounded_readouts_are_one_function_on_rows(
     readout, data, hops, mark, layers, edges, directed, attributes

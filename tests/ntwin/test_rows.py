@@ -8,42 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ntwin.rooted_data import assert_same_function, encoder_for, graph_data, row_examples
+from tests.ntwin.rooted_data import encoder_for, row_examples
 from tests.strategies import batches
 from twinwl import GraphBatch
 from twinwl.neural import quotient
 from twinwl.neural.quotient import draw_roots
-from twinwl.nn import NTwinEncoder
-
-HOPS = ["growing", 0, 1, 2, 3]
-MARKS = ["none", "root", "distance"]
-
-
-@settings(max_examples=25)
-@given(
-    data=st.data(),
-    directed=st.booleans(),
-    hops=st.sampled_from(HOPS),
-    mark=st.sampled_from(MARKS),
-    layers=st.integers(1, 3),
-    edges=st.booleans(),
-    seed=st.integers(0, 1000),
-)
-def test_continuous_features_are_the_same_function_too(data, directed, hops, mark, layers, edges, seed):
-    batch = data.draw(batches(directed=directed))
-    # Few different values, so that nodes with equal features occur.
-    features = np.random.default_rng(seed).integers(-1, 2, (batch.n_nodes, 2)).astype(np.float32)
-    torch.manual_seed(0)
-    n_edge_labels = max(1, len(batch.edge_vocabulary)) if edges else 0
-    n_features = len(batch.node_vocabulary) + 2
-    encoder = NTwinEncoder(
-        n_features, layers, hops, 6, mark, n_edge_labels=n_edge_labels, directed=directed
-    ).double()
-    examples = row_examples(batch, layers, hops, mark, edge_labels=edges, features=features)
-    literal = graph_data(batch, edge_labels=batch.edge_vocabulary if edges else None)
-    x = torch.cat([literal.x, torch.from_numpy(features).double()], dim=1)
-    fast = examples.take(np.arange(len(batch)))
-    assert_same_function(encoder, fast, literal._replace(x=x), relative=1e-10)
 
 
 @settings(max_examples=15)

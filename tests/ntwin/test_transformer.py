@@ -80,7 +80,6 @@ def test_a_saved_transformer_gives_the_same_bytes(readout, tmp_path):
 
 TRAINING = [
     {"refit": True},
-    {"refit": True},
     {"average_epochs": 2},
     {"callbacks": lambda history: history.n_epochs == 1},
 ]

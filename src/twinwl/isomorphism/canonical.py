@@ -309,8 +309,7 @@ def _search_key(low: int, high: int, cell: int, classes: Classes, out: UInt64) -
     words_at = np.empty((_DEEPEST, n, words.shape[1]), np.uint64)
     marks_at = np.empty((_DEEPEST, n, marks.shape[1]), np.int32)
     cell_at = np.empty(_DEEPEST, np.int64)
-    depth = 0
-    n_paths = np.int64(0)
+    depth = n_paths = np.int64(0)
     while cell >= 0:
         if depth == _DEEPEST:
             return cost * depth

@@ -270,7 +270,7 @@ def _largest_cells(graphs: Subgraphs) -> Int64:
     """Return the length of the largest cell of each subgraph with its root marked; marks only split it."""
     out = np.empty(len(graphs.root), np.int64)
     for index in range(len(out)):
-        part = _at(0, _rooted_partitions(index, graphs, 1))
+        part = _at(0, _rooted_partitions(index, graphs, np.int64(1)))
         out[index] = part.cells[2, _largest_cell(part)]
     return out
 
@@ -336,7 +336,7 @@ def _value_of_marks(  # noqa: C901  (a walk)
             continue
         deeper = _at(depth + 1, parts)
         deeper.keys[:], deeper.cells[:] = part.keys, part.cells
-        _mark(deeper, part.cells[0, at[depth]])
+        _mark(deeper, np.int64(part.cells[0, at[depth]]))
         at[depth] += 1
         found = n_leaves = n_known[depth]
         start = _largest_cell(deeper)
@@ -345,7 +345,7 @@ def _value_of_marks(  # noqa: C901  (a walk)
             # Each node of a leaf has a key of its own, so equal leaves map the nodes onto each other.
             spare.keys[:], spare.cells[:] = deeper.keys, deeper.cells
             while spare.cells[2, start] > 1:
-                _mark(spare, spare.cells[0, start])
+                _mark(spare, np.int64(spare.cells[0, start]))
                 start = _largest_cell(spare)
             leaves[depth, n_leaves, 0], leaves[depth, n_leaves, 1] = _value(spare)
             found = 0  # the search ends at the latest with the new leaf itself
@@ -385,7 +385,7 @@ def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition
     length[0] = n
     for node in range(n):
         order[node] = part.lists[0, node] = node
-    _divide(part, 0, 0)
+    _divide(part, np.int32(0), np.int64(0))  # for literals, numba would compile it once more
     _split_cells(part, n)
     _mark(part, graphs.root[index] - first)
     return parts
@@ -413,7 +413,7 @@ def _mark(part: Partition, node: int) -> None:
             cell[order[place]] = start + 1
         length[start], length[start + 1] = 1, length[start] - 1
     part.lists[0, 0] = node
-    _split_cells(part, 1)
+    _split_cells(part, np.int64(1))
 
 
 @kernel
@@ -476,7 +476,7 @@ def _split_cells(part: Partition, n_changed: int) -> None:
                 part.new_keys[node, 0], part.new_keys[node, 1] = _signature(part, node)
         n_changed = 0
         for start in waiting[:n_waiting]:
-            n_changed = _divide(part, start, n_changed)
+            n_changed = _divide(part, start, np.int64(n_changed))
 
 
 @kernel

@@ -638,7 +638,7 @@ def _refine(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 
     codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
     n_codes = int(codes.max(initial=0)) + 1
     kinds = codes if n_codes > 1 else codes[:0]
-    messages = Messages(indptr, (senders + len(own)).astype(np.int32), kinds, n_codes)
+    messages = Messages.of(indptr, (senders + len(own)).astype(np.int32), kinds, n_codes)
     after = np.empty_like(own)
     table = RoundTable(int(before.max(initial=0)) + 1, n_codes)
     colour_round(messages, before, table, after, insert=True)

@@ -300,13 +300,13 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
     """
     if not batch.directed:
         codes = np.empty(0, np.int32) if edge_codes is None else edge_codes
-        return Messages(batch.indptr, batch.indices, codes, 1 if edge_codes is None else n_edge_codes)
+        return Messages.of(batch.indptr, batch.indices, codes, 1 if edge_codes is None else n_edge_codes)
     sources, targets = batch.arcs()
     # A label that is not in a frozen alphabet, -1, has negative codes in both directions.
     forward = np.zeros(len(targets), np.int32) if edge_codes is None else 2 * edge_codes
     receivers = np.concatenate([sources, targets.astype(np.int64)])
     order = np.argsort(receivers, kind="stable")
-    return Messages(
+    return Messages.of(
         pointer(np.bincount(receivers, minlength=batch.n_nodes)),
         np.concatenate([targets, sources.astype(np.int32)])[order],
         np.concatenate([forward, forward + 1])[order],

@@ -130,7 +130,7 @@ def colour_histograms(
 @kernel
 def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _Rows) -> None:
     """Write the rows of graphs ``first..last``, one behind the other, and their lengths."""
-    end = 0
+    end = np.int64(0)  # a literal 0 is of another type, for which numba would compile both ways once more
     scratch = np.empty((3, _RANK_UP_TO), np.int32)
     for graph in range(first, last):
         begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
