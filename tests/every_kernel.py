@@ -19,7 +19,7 @@ import pytest
 import twinwl as tw
 from twinwl.evaluation.methods import METHODS
 from twinwl.isomorphism import inner_colours
-from twinwl.models.similarity import NearGraphs
+from twinwl.models.search import Queries
 from twinwl.neural.rows import ColourLevels
 from twinwl.refinement import colours, identities, round_kernels
 from twinwl.refinement.colours import refine
@@ -80,7 +80,8 @@ def tour(folder):
         patch.setenv("TWINWL_NUM_THREADS", "2")
         out.append(refine(plain, 2).colours.tolist())
     out.append(refine(plain, 1, initial="ring").colours.tolist())
-    out.append(NearGraphs(labelled).pairs(labelled, 0.5).similarity.tolist())
+    out.append(Queries(labelled).similar_pairs(labelled, 0.5).similarity.tolist())
+    out.append(Queries(labelled).most_similar([labelled], 2, n_graphs=len(labelled)).indices.tolist())
     out += large(long)
     out += growing()
     out.append(rooted_subgraphs(plain, 2).indices.tolist())

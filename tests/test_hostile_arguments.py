@@ -115,6 +115,7 @@ CHEAP = {
     "C": 1,
     "hidden": 2,
     "inner_folds": 2,
+    "k": 2,
     "layers": 1,
     "max_epochs": 1,
     "n_folds": 2,

@@ -1,31 +1,39 @@
-"""The decorator of every kernel: numba compiles it at its first call and keeps the machine code on disk.
+"""The decorator of every kernel: numba compiles it once it pays, and keeps the machine code on disk.
+
+To load numba takes half a second, and to compile the kernels of a hash several. So a process starts with
+plain Python where arrays are small, and changes over for good once that has taken as long as loading numba.
 
 The code is kept in ``NUMBA_CACHE_DIR`` where that is set, else in the user's cache folder, else among the
 temporary files.
 """
 
+import functools
 import logging
 import os
 import re
 import shutil
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import numba
+import numpy as np
 
 from twinwl.arguments import user_cache
 
 _IMPORTED = re.compile(r"^from twinwl\.([\w.]+) import", re.MULTILINE)
 _SECONDS_UNUSED = 30 * 24 * 3600
+_LONGEST = 512  # rows of an array up to which plain Python is quick enough
+_SECONDS_PLAIN = 0.5
 
 
-def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  # noqa: ANN401  (numba has no types)
-    """Compile a function of arrays with numba when it is first called; it runs without the GIL.
+class Kernel:
+    """A function of arrays, in plain Python and compiled; it runs without the GIL.
 
     With ``NUMBA_DISABLE_JIT=1`` kernels stay plain Python.
 
@@ -35,8 +43,81 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  
         Loops over arrays.
     options
         As `numba.njit` takes them, such as ``inline`` or ``fastmath``.
+    """
 
-    >>> import numpy as np
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.options = function, options
+
+    def __call__(self, *args: Any) -> Any:  # noqa: ANN401  (whatever the function takes)
+        """Call the function in the faster way."""
+        if _PLAIN.inside:
+            return self.function(*args)
+        # Options allow compiled code to round in another way, and results must not depend on what is loaded.
+        if self.options or not (_PLAIN.pays and _are_small(args)):
+            return self.compiled(*args)
+        began, _PLAIN.inside = time.perf_counter(), True
+        try:
+            with np.errstate(over="ignore"):  # words wrap around
+                return self.function(*args)
+        finally:
+            _PLAIN.inside = False
+            _PLAIN.spend(time.perf_counter() - began)
+
+    @cached_property
+    def compiled(self) -> Any:  # noqa: ANN401  (numba has no types)
+        """The same function compiled; numba compiles it when it is first called."""
+        import numba  # noqa: PLC0415  (slow to load)
+
+        file = Path(self.function.__code__.co_filename)
+        # What was typed at a prompt cannot be found again.
+        options = {"nogil": True, "no_cfunc_wrapper": True, "cache": file.is_file()} | self.options
+        config = numba.config
+        before, config.CACHE_DIR = config.CACHE_DIR, str(_code_folder(file, config.BOUNDSCHECK))
+        try:  # Nothing calls kernels through C, so the code for that need not be compiled.
+            return numba.njit(**options)(self.function)
+        finally:
+            config.CACHE_DIR = (
+                before  # numba has chosen the folder; those of other packages stay as they were
+            )
+
+    @property
+    def _numba_type_(self) -> Any:  # noqa: ANN401
+        """What numba asks a global variable for: kernels that call this one call its compiled form."""
+        return self.compiled._numba_type_
+
+
+class _Plain(threading.local):
+    """Whether this thread is inside a kernel in plain Python, and whether that still pays."""
+
+    inside = False
+    seconds = 0.0
+
+    @property
+    def pays(self) -> bool:
+        return _Plain.seconds < _SECONDS_PLAIN and "numba" not in sys.modules
+
+    def spend(self, seconds: float) -> None:
+        _Plain.seconds += seconds
+
+
+_PLAIN = _Plain()
+
+
+def _are_small(args: Any) -> bool:  # noqa: ANN401
+    """Return whether no array among the arguments, or in tuples of them, is long."""
+    for value in args:
+        if isinstance(value, np.ndarray):
+            if value.ndim and len(value) > _LONGEST:
+                return False
+        elif isinstance(value, tuple) and not _are_small(value):
+            return False
+    return True
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  # noqa: ANN401
+    """Make a function of arrays a `Kernel`; used as a decorator.
+
     >>> @kernel
     ... def total(numbers):
     ...     result = 0
@@ -47,26 +128,19 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  
     6
     """
     if function is None:
-        return lambda decorated: kernel(decorated, **options)
-    file = Path(function.__code__.co_filename)
-    options["cache"] = file.is_file()  # what was typed at a prompt cannot be found again
-    config = numba.config
-    before, config.CACHE_DIR = config.CACHE_DIR, str(_code_folder(file))
-    try:  # Nothing calls kernels through C, so the code for that need not be compiled.
-        return numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
-    finally:
-        config.CACHE_DIR = before  # numba has chosen the folder; those of other packages stay as they were
+        return lambda decorated: Kernel(decorated, options)
+    return Kernel(function, options)
 
 
 @cache
-def _code_folder(file: Path) -> Path:
+def _code_folder(file: Path, checked: object) -> Path:
     """Return the folder for machine code of the kernels of a file; old folders are removed.
 
     Its name is a digest of what the code depends on. numba notices a change of the file itself, but not of
     a kernel or a constant in another file, nor of NUMBA_BOUNDSCHECK, nor that a type has moved.
     """
     sources = "".join(sorted(_kernel_sources(file)))
-    digest = blake2b(f"{numba.config.BOUNDSCHECK} {sources}".encode(), digest_size=10).hexdigest()
+    digest = blake2b(f"{checked} {sources}".encode(), digest_size=10).hexdigest()
     folder = _base_folder() / digest
     if not folder.exists():
         _announce()

@@ -32,7 +32,7 @@ def test_what_two_tables_share(tables):
     assert (by_row[0]["other_row"], by_row[2]["other_row"]) == (0, 4)
     assert by_row[2]["other_target"] is None
     assert by_row[1]["same"] is None
-    assert by_row[1]["other_name"] == "CCCCCCCCN"
+    assert by_row[1]["other_name"] == "d"
     assert 0.5 <= by_row[1]["similarity"] < 1
     (group,) = found["contradictions"]
     assert [(one["set"], one["row"], one["target"]) for one in group["members"]] == [
@@ -55,6 +55,18 @@ def test_the_screen_the_table_and_the_page(tables, tmp_path):
     assert "Audit of train and test" in text
     assert text.count("<svg") >= 2  # the pair that is nearly the same
     assert "CCCCCCCCN" in text
+
+
+def test_ids_of_the_tables_that_have_the_column(tables):
+    found = json.loads(run("audit", *tables, "--target", "active", "--id", "id", "--json").stdout)
+    assert [(match["name"], match["other_name"]) for match in found["matches"]] == [
+        ("C(O)C", "a"),
+        ("c1ccccc1", "e"),
+        ("CCCCCCCCCN", "d"),
+    ]
+    result = run("audit", *tables, "--target", "active", "--id", "code")
+    assert result.exit_code == 2
+    assert "id: got 'code'; no data set has a column of this name" in result.stderr
 
 
 def test_names_of_files_are_written_out_in_full(tables):

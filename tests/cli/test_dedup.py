@@ -123,7 +123,7 @@ def test_a_table_of_molecules_is_one_graph_per_row(tmp_path):
     result = run(table, "-o", unique)
     assert "3 graphs, 2 distinct, 1 duplicate" in result.stdout
     assert "left out 1 of 4 rows" in result.stderr
-    assert unique.read_text() == "CCO\nC\n"
+    assert unique.read_text() == "CCO 1\nC 4\n"
     found = json.loads(run(table, "--json").stdout)
     assert (found["rows"], found["labels"], found["skipped_lines"]) == ([0, 2, 3], [0, 0, 1], [3])
 

@@ -13,7 +13,7 @@ import pytest
 
 import twinwl
 from twinwl import compilation
-from twinwl.compilation import kernel
+from twinwl.compilation import Kernel, kernel
 from twinwl.refinement import colours
 
 CALLEE = (
@@ -30,10 +30,11 @@ def outer(numbers, place):
     return inner(numbers[place]) * STEP
 """
 SCRIPT = """
+import numba
 import numpy as np
 from twinwl.caller import inner, outer
 print(outer(np.arange(4), 1))
-print(sum(sum(each.stats.cache_misses.values()) for each in (inner, outer)))
+print(sum(sum(each.compiled.stats.cache_misses.values()) for each in (inner, outer)))
 """
 
 
@@ -84,10 +85,9 @@ def test_code_is_found_again_until_something_it_uses_changes(site):
 
 
 def test_code_that_checks_bounds_is_other_code(monkeypatch):
-    file, folder_of = Path(colours.__file__), compilation._code_folder.__wrapped__
-    unchecked = folder_of(file)
+    unchecked = Kernel(colours.balanced_ranges, {}).compiled.stats.cache_path
     monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
-    assert folder_of(file) != unchecked
+    assert Kernel(colours.balanced_ranges, {}).compiled.stats.cache_path != unchecked
 
 
 def test_processes_that_start_together_do_not_disturb_one_another(site):
@@ -121,3 +121,38 @@ def test_options_reach_numba():
 def test_without_the_compiler_kernels_are_plain_functions(site):
     code = "from twinwl.compilation import kernel\n@kernel\ndef f(x):\n    return type(x)\nprint(f({}))"
     assert run(site, code, NUMBA_DISABLE_JIT="1") == ["<class 'dict'>"]
+
+
+@pytest.mark.parametrize(
+    ("edges", "compiles"), [("[(0, 1), (1, 2), (2, 0)]", False), ("[(i, i + 1) for i in range(600)]", True)]
+)
+def test_numba_is_loaded_only_for_arrays_that_are_not_small(edges, compiles):
+    code = f"import sys, twinwl as tw\ntw.graph_hash(tw.from_edges([{edges}]))\nprint('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == f"{compiles}\n"
+
+
+def test_plain_kernels_give_the_hashes_of_compiled_ones():
+    code = "import sys, twinwl as tw\nprint(tw.graph_hash(tw.from_edges([[(0, 1), (1, 2), (2, 0)]])))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == f"{twinwl.graph_hash(twinwl.from_edges([[(0, 1), (1, 2), (2, 0)]]))}\n"
+
+
+def test_kernels_are_compiled_once_plain_python_has_taken_long(site):
+    code = """
+import sys, time
+import numpy as np
+from twinwl.compilation import kernel
+@kernel
+def slow(numbers):
+    time.sleep(0.3)
+    return len(numbers)
+for _ in range(2):
+    slow(np.arange(3))
+@kernel
+def total(numbers):
+    return numbers.sum()
+before = "numba" in sys.modules
+print(before, total(np.arange(3)), "numba" in sys.modules)
+"""
+    assert run(site, code) == ["False 3 True"]

@@ -29,7 +29,7 @@ def test_every_row_keeps_its_cells(table):
 @pytest.mark.filterwarnings("ignore:.*left out")
 def test_rows_of_the_data_set_are_places_in_the_columns(table):
     pytest.importorskip("rdkit", reason="needs RDKit")
-    data, columns = read_source(table, ReadOptions()), read_columns(table, ReadOptions())
+    data, columns = read_source(table, ReadOptions(), "none"), read_columns(table, ReadOptions())
     assert [columns["id"][row] for row in data.rows] == ["a", "c"]
     assert [columns["smiles"][error.row] for error in data.errors] == ["C1CC", None]
     one = read_source(f"{table}#2", ReadOptions())

@@ -114,3 +114,46 @@ def test_arcs_name_both_ends(batch):
     assert list(zip(sources.tolist(), targets.tolist(), strict=True)) == [
         (0, 1), (1, 0), (1, 2), (2, 1), (3, 4), (4, 3),
     ]  # fmt: skip
+
+
+@given(batch=batches(node_label=True, edge_label=True))
+def test_equal_batches_are_those_whose_arrays_labels_and_features_are_the_same(batch):
+    whole = np.arange(len(batch))
+    assert batch == batch[whole]
+    assert batch == concatenate([batch, batch])[whole]  # as a part of a batch, with its vocabulary
+    assert len(batch) == 0 or batch != batch[whole[1:]]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"node_labels": [["C", "C", "C"]]},
+        {"edge_labels": [[1, 1]]},
+        {"edge_labels": [[1, True]]},
+        {"edge_labels": None},
+        {"node_features": [[[0.0], [0.0], [1.0]]]},
+        {"node_features": None},
+        {"edge_lists": [[(0, 2), (2, 1)]]},
+        {"directed": True},
+    ],
+)
+def test_any_difference_makes_batches_unequal(other):
+    parts = {
+        "edge_lists": [[(0, 1), (1, 2)]],
+        "node_labels": [["C", "C", "O"]],
+        "edge_labels": [[1, 2]],
+        "node_features": [[[0.0], [0.0], [0.0]]],
+    }
+    one = GraphBatch.from_edges(**parts)
+    assert one != GraphBatch.from_edges(**parts | other)
+    assert one != "a batch"
+
+
+def test_labels_are_compared_by_value_not_by_code():
+    one = GraphBatch.from_edges([[(0, 1)], [(0, 1)]], [["C", "O"], ["B", "B"]])
+    assert one[0] == GraphBatch.from_edges([[(0, 1)]], [["C", "O"]])
+
+
+def test_a_batch_has_no_hash(batch):
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(batch)

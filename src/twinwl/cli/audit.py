@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Annotated
 
 from twinwl.cli.options import EdgeLabels, Html, Json, Reading, TableFile, arg, opt
-from twinwl.cli.output import PAGES, TABLES, check_output, publish
+from twinwl.cli.output import PAGES, TABLES, check_output, publish, say_ids
 
 
 def audit(
@@ -50,11 +50,13 @@ def audit(
     check_output(output, TABLES, inputs=(*data, predictions))
     check_output(html, PAGES, inputs=data)
     for source in data:
-        open_source(source, replace(reading, target=None), "given")
+        open_source(source, replace(reading, target=None, shared=True), "given")
     from twinwl.evaluation import audit as library  # noqa: PLC0415  (slow; only after the checks)
 
     sets = library.read_audited(data, reading)
-    table = replace(reading, kind="table", target=None)
+    for one in sets:
+        say_ids(one.data, reading.id)
+    table = replace(reading, kind="table", target=None, id=None)
     scored = None if predictions is None else read_columns(predictions, table)
     found = library.audit_sets(sets, near, level, edge_labels=edge_labels is not False, predictions=scored)
     if html is not None:

@@ -36,7 +36,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import twinwl as tw
 from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, opt
-from twinwl.cli.output import PAGES, PICTURES, TABLES, check_output, load_predictor, print_table, write_table
+from twinwl.cli.output import (
+    PAGES,
+    PICTURES,
+    TABLES,
+    check_output,
+    load_predictor,
+    print_table,
+    say_ids,
+    write_table,
+)
 from twinwl.errors import TwinWLError
 from twinwl.terminal import ProgressBar, counted, say
 
@@ -65,7 +74,7 @@ def explain(
     check_output(png, PICTURES)
     check_output(output, TABLES, inputs=(data, train))
     open_source(data, reading, "given")
-    open_source(train or data, replace(reading, target=None), "given")
+    open_source(train or data, replace(reading, target=None, shared=train is not None), "given")
     loaded = load_predictor(model, for_task, several=False)
     reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
     named, truth = read_with_targets(data, reading)
@@ -80,7 +89,9 @@ def explain(
     from twinwl.report.explain import explain_all, gallery_page  # noqa: PLC0415
     from twinwl.report.page import write_page  # noqa: PLC0415
 
-    training = None if train is None else read_source(train, replace(reading, target=None), "none")
+    say_ids(named, reading.id)
+    others = replace(reading, target=None, shared=True)
+    training = None if train is None else read_source(train, others, "none")
     near = None if training is None else Nearest.found(named, training)
     if alone:
         _explain_one(loaded, named, top, target, near, html, png)

@@ -250,6 +250,9 @@ class ReadingFlags:
 
     target: Annotated[str | None, _read("Column of the targets; several: a,b,c or all.", "COL")] = None
     smiles_column: Annotated[str | None, _read("Column of a table with the SMILES.", "COL")] = None
+    id: Annotated[
+        str | None, _read("Column of the ids. \\[default: id, name, cid, mol_id, compound, …]", "COL")
+    ] = None
     on_error: Annotated[str, _read("Skip and count unreadable rows, or stop.", "skip|fail")] = "skip"
     node_label: Annotated[str | None, _read("Attribute with the node labels.", "ATTR")] = None
     edge_label: Annotated[str | None, _read("Attribute with the edge labels.", "ATTR")] = None

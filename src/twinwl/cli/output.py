@@ -89,6 +89,12 @@ def check_ending(path: Path | None, endings: tuple[str, ...], *, or_unknown: boo
         import_extra("pyarrow.parquet", extra="parquet")
 
 
+def say_ids(data: tw.Dataset, given: str | None) -> None:
+    """Say which column of a table has the ids, unless it was given."""
+    if given is None and data.id is not None:
+        say(f"{data.name}: ids from the column {data.id!r} (--id names another)", error=True)
+
+
 def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
     """Write a table in the format given by the ending of the name."""
     with open_to_write(path) as stream:

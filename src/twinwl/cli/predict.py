@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, opt
-from twinwl.cli.output import TABLES, check_output, load_predictor, write_table
+from twinwl.cli.output import TABLES, check_output, load_predictor, say_ids, write_table
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
@@ -86,8 +86,10 @@ def predict(
     checked("--threshold", threshold, number(0, 1), None)
     checked("--confidence", confidence, number(0, 1, above=True, below=True), None)
     check_output(output, TABLES, inputs=(model, data, train))
-    for source in filter(None, (data, train)):
-        open_source(source, replace(reading, target=None), "given")
+    others = replace(reading, target=None, shared=True)
+    open_source(data, replace(reading, target=None), "given")
+    if train is not None:
+        open_source(train, others, "given")
     loaded = load_predictor(model, device=device)
     from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
 
@@ -104,13 +106,14 @@ def predict(
         if several
         else {str(reading.target): truth}
     )
+    say_ids(found, reading.id)
     with ProgressBar("predicting"):
         unseen = predictions.unseen_shares(loaded, found.graphs)
         answers, lines = predictions.answers_about(loaded, found, truths, request)
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:
-        training = read_source(train, without_targets, "none")
+        training = read_source(train, replace(others, usual_atoms=reading.usual_atoms), "none")
         answers |= predictions.Nearest.found(found, training).columns()
     if truth is not None and not columns:
         answers["target"] = truth

@@ -274,6 +274,8 @@ class Dataset:
         The columns of the targets, if there are several.
     lines : tuple of str
         What writes each graph again, in a file of one graph per line; only if the graphs were streamed.
+    id : str or None
+        The column of the ids, which are then the names of the graphs.
     card : Card
         Its figures.
     digest : str
@@ -298,6 +300,7 @@ class Dataset:
     about: str = ""
     tasks: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
+    id: str | None = None
 
     def __post_init__(self) -> None:
         n_tasks = self.y.shape[1] if self.y is not None and self.y.ndim > 1 else 0
@@ -391,7 +394,13 @@ class Dataset:
             target=self.target,
             about=self.about,
             tasks=self.tasks,
+            id=self.id,
         )
+
+    @property
+    def ids(self) -> tuple[str, ...] | None:
+        """The ids of the graphs; None if the source has no column of ids."""
+        return None if self.id is None else self.names
 
     @property
     def targets(self) -> Values:

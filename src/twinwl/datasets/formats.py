@@ -74,7 +74,7 @@ class Format(NamedTuple):
     columns: str = ""
 
 
-LABELS, MOLECULES = ("node_label", "edge_label"), ("target", "smiles_column", "atoms")
+LABELS, MOLECULES = ("node_label", "edge_label"), ("target", "smiles_column", "id", "atoms")
 
 FORMATS = {
     "graph6": Format("graph6", (".g6", ".s6", ".d6"), "records:read_graph6_lines", rows=True),
@@ -84,7 +84,7 @@ FORMATS = {
         rows=True, in_folders=False, columns="records:table_columns",
     ),
     "sdf": Format(
-        "SD file", (".sdf", ".sd", ".mol"), "records:read_sdf", ("target", "atoms"),
+        "SD file", (".sdf", ".sd", ".mol"), "records:read_sdf", ("target", "id", "atoms"),
         rows=True, columns="records:sdf_columns",
     ),
     "edges": Format(
@@ -135,7 +135,7 @@ def _names(value: object) -> tuple[str, ...]:
 
 _SEVERAL = Constraint("a list of such names", _names)
 _OPTIONS = {
-    **dict.fromkeys(("smiles_column", *LABELS), NAME),
+    **dict.fromkeys(("smiles_column", "id", *LABELS), NAME),
     "kind": one_of(*FORMATS),
     "data_dir": PATH,
     "progress": FLAG,
@@ -154,6 +154,8 @@ class ReadOptions:
     not_targets: tuple[str, ...] = ()
     """Columns that ``target="all"`` leaves out, because they say how to split."""
     smiles_column: str | None = None
+    id: str | None = None
+    """Column of the ids, which become the names of the graphs; None looks for one with a usual name."""
     on_error: str = "skip"
     node_label: str | None = None
     edge_label: str | None = None
@@ -164,6 +166,8 @@ class ReadOptions:
     usual_atoms: AtomLevel = "skeleton"
     n_jobs: int | None = None
     """Processes that read molecules."""
+    shared: bool = False
+    """Whether other sources have the same options: those of other formats, and a missing id, are left out."""
 
     def __post_init__(self) -> None:
         for option, constraint in _OPTIONS.items():
@@ -182,6 +186,11 @@ KNOWN = "name"
 HEADINGS = {("source", "target"), ("from", "to"), ("src", "dst")}
 _LITERALS = ("smiles", "graph6")
 _SMILES = ("smiles", "canonical_smiles", "isomeric_smiles", "mol")
+# Without blanks, underscores and the like; the first of these that a table has.
+_IDS = (
+    "id", "identifier", "name", "cid", "molid", "molname", "moleculeid", "moleculename", "compound",
+    "compoundid", "compoundname", "chemblid", "moleculechemblid", "cmpdchemblid", "drugname",
+)  # fmt: skip
 SEPARATORS = ",;\t"
 _PICKLES = {".pkl", ".pickle", ".pt"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+.-]*(:.*)?")
@@ -383,6 +392,16 @@ def smiles_column_of(header: Sequence[str]) -> str | None:
             return found[0]
     named = [column for column in header if "smiles" in column.lower()]
     return named[0] if len(named) == 1 else None
+
+
+def id_columns_of(header: Sequence[str]) -> list[str]:
+    """Return the columns whose names are usual for ids, the most usual first.
+
+    >>> id_columns_of(["smiles", "Compound Name", "mol_id"])
+    ['mol_id', 'Compound Name']
+    """
+    names = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(header)}
+    return [names[usual] for usual in _IDS if usual in names]
 
 
 def split_fields(text: str) -> list[str]:

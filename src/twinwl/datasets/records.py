@@ -17,6 +17,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -26,8 +27,18 @@ import numpy as np
 from twinwl.arguments import checked, integer
 from twinwl.arrays import Values
 from twinwl.datasets import dataset, formats
-from twinwl.datasets.dataset import Dataset, RowError, Targets, choose_targets, known_cells, location_of
-from twinwl.datasets.formats import ReadOptions
+from twinwl.datasets.dataset import (
+    ALL,
+    Dataset,
+    RowError,
+    Targets,
+    choose_targets,
+    is_missing,
+    known_cells,
+    location_of,
+    named_column,
+)
+from twinwl.datasets.formats import ReadOptions, id_columns_of
 from twinwl.errors import (
     GraphInputError,
     first_line,
@@ -44,7 +55,7 @@ from twinwl.graphs.molecules import AtomLevel, read_smiles
 from twinwl.terminal import ProgressBar
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
-_FORMAT = 5  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
+_FORMAT = 6  # of cached data sets; raise it whenever the same file would be parsed or kept in another way
 
 
 class Record(NamedTuple):
@@ -82,6 +93,8 @@ class Records:
     """Processes that read molecules."""
     single: bool = False
     """Whether this is the one record that was asked for, which cannot be skipped."""
+    id: str | None = None
+    """The column of the ids, which the names are."""
 
     def read(self, name: str, on_error: str = "skip") -> Dataset:
         """Read all records into one data set; unusable ones are skipped or, with ``"fail"``, an error.
@@ -209,6 +222,7 @@ class Records:
             errors=tuple(errors),
             target=None if several else next(iter(targets), None),
             tasks=targets if several else (),
+            id=self.id,
         )
 
 
@@ -315,16 +329,31 @@ class Table(NamedTuple):
     """Function from columns to rows: the line, and the cells of these columns or why they cannot be read."""
 
     def records(self, reading: ReadOptions, targets: Targets) -> Records:
-        """Choose the columns of molecules and targets."""
+        """Choose the columns of molecules, ids and targets."""
         smiles = choose_smiles(self.header, self.name, reading.smiles_column)
-        header = [column for column in self.header if column != smiles or reading.target is not None]
+        lacking = reading.shared and reading.id not in self.header
+        ids = self.ids(None if lacking else reading.id, smiles)
+        free = [name for name in self.header if name not in {smiles, ids, *id_columns_of(self.header)}]
+        header = free if reading.target in {None, ALL} else self.header
 
         def cells() -> dict[str, list[object]]:
-            return {name: found for name, found in self.cells().items() if name != smiles}
+            return {name: found for name, found in self.cells().items() if name in free}
 
         chosen = choose_targets(header, self.name, reading.target, targets, cells, reading.not_targets)
-        records = table_records(self, smiles, chosen)
-        return Records(self.name, "smiles", records, chosen, reading.level, reading.n_jobs)
+        records = table_records(self, smiles, chosen, ids)
+        return Records(self.name, "smiles", records, chosen, reading.level, reading.n_jobs, id=ids)
+
+    def ids(self, wanted: str | None, smiles: str) -> str | None:
+        """Return the column of ids: the one that is wanted, else one of a usual name whose cells are ids."""
+        if wanted is not None:
+            named_column(self.header, wanted, "id", self.name)
+            check_ids(self.read([self.header.index(wanted)]), wanted, self.name)
+            return wanted
+        for name in id_columns_of(self.header):
+            with suppress(GraphInputError):
+                if name != smiles and self.header.count(name) == 1:
+                    return self.ids(name, smiles)
+        return None
 
     def cells(self) -> dict[str, list[object]]:
         r"""Return the cells of every column, one per row; a second column ``name`` becomes ``name.1``.
@@ -357,15 +386,44 @@ def _open_table(where: str) -> Table:
     return parquet_table(Path(where)) if where.lower().endswith(".parquet") else csv_table(where)
 
 
-def table_records(table: Table, smiles: str, wanted: Sequence[str] = ()) -> Iterator[Record]:
-    """Yield one record per molecule, with the ``wanted`` cells; empty lines do not count."""
-    for row, (line, cells) in enumerate(table.read([table.header.index(name) for name in (smiles, *wanted)])):
+def table_records(
+    table: Table, smiles: str, wanted: Sequence[str] = (), ids: str | None = None
+) -> Iterator[Record]:
+    """Yield one record per molecule, with the ``wanted`` cells; empty lines do not count.
+
+    Molecules are named by the cells of the column ``ids``, else by their SMILES.
+    """
+    columns = [table.header.index(name) for name in (smiles, ids or smiles, *wanted)]
+    for row, (line, cells) in enumerate(table.read(columns)):
         if isinstance(cells, str):
             yield Record(row, line, "", "", error=cells)
         else:
-            text = "" if dataset.is_missing(cells[0]) else str(cells[0])
+            text = "" if is_missing(cells[0]) else str(cells[0])
             error = "" if text else f"its cell of {smiles!r} is empty"
-            yield Record(row, line, text, text, tuple(cells[1:]), error)
+            yield Record(row, line, text, _line_of(cells[1]) if ids else text, tuple(cells[2:]), error)
+
+
+def check_ids(rows: Rows, column: str, source: str) -> None:
+    """Refuse a column where a cell is empty or two are equal; rows that cannot be read do not count."""
+    known: dict[str, str] = {}
+    for row, (line, cells) in enumerate(rows):
+        if isinstance(cells, str):
+            continue
+        where, name = location_of(Record(row, line, "", "")), _line_of(cells[0])
+        if is_missing(cells[0]):
+            raise GraphInputError(
+                f"{source}{where}: id: the cell of {column!r} is empty; fill it in, or name another column"
+            )
+        if known.setdefault(name, where) != where:
+            raise GraphInputError(
+                f"{source}{where}: id: got {shown(name)}, which {column!r} has before{known[name]}; make ids "
+                "unique, or name another column"
+            )
+
+
+def _line_of(cell: object) -> str:
+    """Return an id as text on one line, so that it can stand in a file of one molecule per line."""
+    return " ".join(str(cell).split())
 
 
 def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
@@ -484,7 +542,7 @@ def choose_smiles(header: Sequence[str], name: str, wanted: str | None) -> str:
             f"{name}: no column is called 'smiles'; name the column of SMILES with "
             f"{setting(smiles_column=...)}. The columns are {', '.join(map(repr, header))}"
         )
-    return dataset.named_column(header, found, "smiles_column", name)
+    return named_column(header, found, "smiles_column", name)
 
 
 # ---------------------------------------------------------------------- SD files
@@ -507,8 +565,14 @@ def read_sdf(where: str, reading: ReadOptions, targets: Targets) -> Records:
         if reading.target is not None and reading.target not in header:  # in another record, perhaps
             header = list(cells())
         chosen = choose_targets(header, where, reading.target, targets, cells, reading.not_targets)
-    records = sdf_records(_sd_lines(where), where, chosen)
-    return Records(where, "smiles", records, chosen, reading.level, reading.n_jobs)
+    ids = reading.id
+    if ids is not None:
+        columns = sdf_columns(where)
+        ids = None if reading.shared and ids not in columns else named_column(list(columns), ids, "id", where)
+    if ids is not None:
+        check_ids(((None, [cell]) for cell in columns[ids]), ids, where)
+    records = sdf_records(_sd_lines(where), where, chosen, ids)
+    return Records(where, "smiles", records, chosen, reading.level, reading.n_jobs, id=ids)
 
 
 def sdf_columns(where: str) -> dict[str, list[object]]:
@@ -520,8 +584,10 @@ def sdf_columns(where: str) -> dict[str, list[object]]:
     return {name: [cells.get(name) for cells in found] for name in dict.fromkeys(itertools.chain(*found))}
 
 
-def sdf_records(lines: Lines, name: str, wanted: tuple[str, ...] = ()) -> Iterator[Record]:
-    """Yield one record per molecule: its SMILES, its title as name, and the ``wanted`` properties.
+def sdf_records(
+    lines: Lines, name: str, wanted: tuple[str, ...] = (), ids: str | None = None
+) -> Iterator[Record]:
+    """Yield one record per molecule: its SMILES, its name (title, or ``ids``), the ``wanted`` properties.
 
     Each record is converted to SMILES, so that a molecule gives the same graph whether it comes from an SD
     file or from a table.
@@ -535,8 +601,9 @@ def sdf_records(lines: Lines, name: str, wanted: tuple[str, ...] = ()) -> Iterat
                 smiles = _smiles_of(chem, text)
         except (RuntimeError, ValueError, OSError, IndexError) as problem:
             error = first_line(problem)
-        properties = properties_in(text) if wanted else {}
+        properties = properties_in(text) if wanted or ids else {}
         title = text.partition("\n")[0].strip() or (f"{name}#{row}" if name else "")
+        title = _line_of(properties[ids]) if ids in properties else title
         yield Record(row, line, smiles, title, tuple(properties.get(each) for each in wanted), error)
 
 

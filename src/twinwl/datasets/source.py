@@ -41,6 +41,7 @@ def load_dataset(
     kind: str | None = None,
     target: str | Sequence[str] | None = None,
     smiles_column: str | None = None,
+    id: str | None = None,  # noqa: A002  (as on the command line)
     on_error: str = "skip",
     node_label: str | None = None,
     edge_label: str | None = None,
@@ -71,13 +72,18 @@ def load_dataset(
         ``"gml"``, ``"json"``, ``"tu"``, ``"exp"``, ``"folder"``).
     target
         Column of a table, or property of an SD file, with the targets. None uses the only column besides
-        the SMILES, or the one called label, class, target or y; if there is no such column, the data set
+        SMILES and ids, or the one called label, class, target or y; if there is no such column, the data set
         has no targets. Several targets are a list of names, or names joined by commas, or ``"all"``: every
         column of numbers of which at least two differ (a warning names the others). ``y`` is then a table
         with one column per task, NaN where a target is missing, and ``tasks`` names them; only rows without
         any target are left out.
     smiles_column
         Column of a table with the SMILES; None finds it by its name.
+    id
+        Column of a table, or property of an SD file, with the ids of the molecules: one per row, all
+        different. They are the names of the graphs, and ``ids``. None takes the first of the columns called
+        id, name, cid, mol_id, compound or the like whose cells are ids; without one, molecules are named by
+        their SMILES (those of an SD file by their titles).
     on_error
         What to do with a row that cannot be read or has no target: ``"skip"`` skips it, with an entry in
         ``errors`` and one warning that counts such rows; ``"fail"`` raises an error.
@@ -117,6 +123,7 @@ def load_dataset(
         kind=kind,
         target=target,  # type: ignore[arg-type]  # a list becomes a tuple there
         smiles_column=smiles_column,
+        id=id,
         on_error=on_error,
         node_label=node_label,
         edge_label=edge_label,
@@ -231,7 +238,8 @@ def _cached_source(records: Records, name: str, path: Path, what: str, reading: 
             return records.read(name, reading.on_error)
         # RDKit decides what can be read, so the result of one version is not used for another.
         version = import_extra("rdkit", "chem").__version__
-        options = (what, reading.smiles_column, records.targets, reading.on_error, version, reading.level)
+        columns = (reading.smiles_column, records.targets, records.id)
+        options = (what, *columns, reading.on_error, version, reading.level)
         key = repr(("molecules", *options))
         return replace(parsed(path, key, lambda: records.read(name, reading.on_error)), name=name)
 
@@ -300,7 +308,7 @@ def place_in(source: str | Path, reading: ReadOptions) -> Place:
     """Parse the name of a source; its content is read only as far as needed to find its kind."""
     if not str(source):
         raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
-    has_columns = reading.smiles_column is not None or reading.target is not None
+    has_columns = any(name is not None for name in (reading.smiles_column, reading.target, reading.id))
     place = formats.place_of(source, reading.kind, is_known, has_columns=has_columns)
     takes = FORMATS[place.kind].options if place.kind != KNOWN else ()
     _check_options(str(source), reading, formats.MOLECULES if place.where in MOLECULE_SETS else takes)
@@ -308,6 +316,8 @@ def place_in(source: str | Path, reading: ReadOptions) -> Place:
 
 
 def _check_options(source: str, reading: ReadOptions, takes: Sequence[str]) -> None:
+    if reading.shared:
+        return
     if reading.atoms is not None and "atoms" not in takes:
         raise TwinWLError(
             f"{shown(source)} has no molecules, so the level {reading.atoms!r} does not apply; leave it out"

@@ -30,7 +30,7 @@ from twinwl.isomorphism.deduplication import deduplicate, wl_groups
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import resolve
 from twinwl.models.metrics import figures, measure, positive_name
-from twinwl.models.similarity import NearGraphs
+from twinwl.models.search import Queries
 from twinwl.models.targets import task_of
 from twinwl.terminal import ProgressBar, aligned, one_line
 
@@ -324,6 +324,7 @@ def audit(
     level: str | None = None,
     target: str | Sequence[str] | None = None,
     smiles_column: str | None = None,
+    id: str | None = None,  # noqa: A002  (as on the command line)
     edge_labels: bool = True,
     predictions: Mapping[str, Sequence[Any]] | None = None,
 ) -> Audit:
@@ -347,6 +348,8 @@ def audit(
         Column of the targets, in the tables that have it; None does not compare targets of tables.
     smiles_column
         Column of the SMILES; None looks for a column of that name.
+    id
+        Column of the ids that name molecules, in the tables that have it; see `twinwl.load_dataset`.
     edge_labels
         Whether graphs that differ only in edge labels are different; of molecules, the types of bonds.
     predictions
@@ -370,7 +373,7 @@ def audit(
     array([1])
     """
     near = float(checked("near", near, number(0, 1, above=True)))
-    reading = ReadOptions(target=target, smiles_column=smiles_column)  # type: ignore[arg-type]
+    reading = ReadOptions(target=target, smiles_column=smiles_column, id=id)  # type: ignore[arg-type]
     edge_labels = checked("edge_labels", edge_labels, FLAG)
     sets = read_audited((train, *others), reading)
     predictions = checked("predictions", predictions, instance(Mapping), None)
@@ -398,8 +401,7 @@ def audit_sets(
     best: dict[tuple[str, int], Match] = {}  # one for each graph: the finest, then the most similar
     for first, second in itertools.combinations(range(len(sets)), 2):
         partner = {name: _partners(parts[first], parts[second]) for name, parts in copies.items()}
-        with ProgressBar("searching for near copies"):
-            pairs = NearGraphs(graphs[first]).pairs(graphs[second], near)
+        pairs = Queries(graphs[second]).similar_pairs(graphs[first], near)
         matches = _matches(sets[first], sets[second], partner, zip(*(part.tolist() for part in pairs)))
         counts = {name: int(np.count_nonzero(partner[name] >= 0)) for name in levels}
         n_near = sum(match.same is None for match in matches)
@@ -457,9 +459,12 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     TwinWLError
         If no set has the column, or there is nothing to compare: one set, and no targets.
     """
+    reading = replace(reading, shared=True)
     given = reading.target.split(",") if isinstance(reading.target, str) else reading.target or ()
     names = [name.strip() for name in given]
     sets = [_read(source, reading, names) for source in sources]
+    if reading.id is not None and all(one.data.id != reading.id for one in sets):
+        raise TwinWLError(f"id: got {reading.id!r}; no data set has a column of this name")
     found = {name for one in sets for name in one.columns}
     for name in names:
         if name != ALL and name not in found:

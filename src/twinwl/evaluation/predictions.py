@@ -20,7 +20,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
 from twinwl.models.calibration import ClassHead, NumberHead, kept
 from twinwl.models.metrics import METRICS, Answers, figures, names_for, positive_name
-from twinwl.models.similarity import NearGraphs
+from twinwl.models.search import Queries
 from twinwl.models.targets import Task
 from twinwl.refinement.colours import Alphabet, refine
 
@@ -388,7 +388,9 @@ class Nearest(NamedTuple):
     @classmethod
     def found(cls, data: Dataset, training: Dataset) -> Nearest:
         """Search among the training graphs."""
-        index, similarity = NearGraphs(training.graphs).nearest(data.graphs)
+        found = Queries(data.graphs).most_similar([training.graphs], 1, n_graphs=len(training))
+        similarity = np.maximum(found.similarities[:, 0], 0)
+        index = np.where(similarity > 0, found.indices[:, 0], -1)
         return cls(training, index.tolist(), similarity.round(4).tolist())
 
     def columns(self) -> dict[str, Sequence[Any]]:

@@ -170,6 +170,30 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return _rebuilt, tuple(getattr(self, name) for name in _DEFAULTS)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether both hold the same graphs in the same order, nodes numbered and labelled alike.
+
+        Labels are equal if they agree in kind and value, whatever their codes; isomorphic graphs whose nodes
+        are numbered differently are not equal (`twinwl.compare`, `twinwl.graph_hash`). What the labels of
+        molecules say (``atoms``) does not count.
+
+        >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
+        >>> path == GraphBatch.from_edges([[(2, 1), (1, 0)]])
+        True
+        >>> path == GraphBatch.from_edges([[(0, 1), (0, 2)]])
+        False
+        """
+        if not isinstance(other, GraphBatch):
+            return NotImplemented
+        arrays = ("graph_ptr", "indptr", "indices", "node_features")
+        return (
+            self.directed == other.directed
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays)
+            and all(map(_same_labels, self._coded_labels(), other._coded_labels()))
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it would go through all arrays; see `twinwl.graph_hash`
+
     def __repr__(self) -> str:
         parts = [
             (len(self), "graph"),
@@ -223,6 +247,11 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
     def labels_of_nodes(self) -> list[Label]:
         """Return each node's label, in node order."""
         return [self.node_vocabulary[code] for code in self.node_labels]
+
+    def _coded_labels(self) -> tuple[Coded, Coded | None]:
+        """Return the labels of nodes and those of arcs, if these have any."""
+        edges = None if self.edge_labels is None else Coded(self.edge_labels, self.edge_vocabulary)
+        return Coded(self.node_labels, self.node_vocabulary), edges
 
     def arcs(self) -> tuple[Int64, Int32]:
         """Return source and target of each arc, numbered within the whole batch."""
@@ -306,6 +335,13 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
 
 _DEFAULTS = {part.name: part.default for part in fields(GraphBatch)}
 """By name; those that have none are always given."""
+
+
+def _same_labels(one: Coded | None, other: Coded | None) -> bool:
+    """Compare labels whose codes may be places in different vocabularies."""
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.codes, recode(other.codes, other.vocabulary, one.vocabulary))
 
 
 def _rebuilt(*parts: object) -> GraphBatch:

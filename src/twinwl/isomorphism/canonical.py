@@ -23,7 +23,6 @@ from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
-from scipy import sparse
 
 from twinwl.arguments import pointer
 from twinwl.arrays import Bool, Int32, Int64, Ints, UInt64
@@ -227,7 +226,8 @@ def _keys_by_components(batch: GraphBatch) -> UInt64:
     and may be determined by its colours. Components are cut out as rooted subgraphs, which follow arcs: in a
     directed graph a root need not reach all of its component, so a directed graph stays whole.
     """
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  (slow to load, rarely needed)
+    from scipy import sparse  # noqa: PLC0415  (slow to load, rarely needed)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
     arcs = sparse.csr_array(
         (np.ones(len(batch.indices), np.int8), batch.indices, batch.indptr), shape=(batch.n_nodes,) * 2

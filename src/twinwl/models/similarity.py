@@ -1,7 +1,7 @@
-"""Similarities of graphs through their STwin features: kernel matrices, and search for similar graphs.
+"""Similarities of graphs through their STwin features: kernel matrices, and the most similar graphs.
 
-In this order: similarities between all pairs of rows of two sparse matrices (`Similarity`), the search for
-graphs that are nearly the same (`NearGraphs`), and the kernel for users (`TwinKernel`).
+In this order: similarities between all pairs of rows of two sparse matrices (`Similarity`), the largest of
+them (`MostSimilar`), and the kernel for users (`TwinKernel`).
 
 Similarities are sums of products or of minima over columns, which are then scaled. Each row on the left goes
 through its columns. A rare column is a short list of the rows on the right that have it. A frequent one is a
@@ -20,17 +20,15 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.base import TransformerMixin
 
-from twinwl.arguments import FLAG, MAX_ITEMS, ROUNDS, checked, integer, number, one_of
+from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
 from twinwl.arrays import Float64, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.files.model_files import savable
-from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import with_parameters
 from twinwl.models.features import Encoding, FeatureEstimator, FeatureSpace, encode_in_full, stwin_features
 from twinwl.refinement.colours import balanced_ranges, run_ranges
-from twinwl.terminal import ProgressBar
 
 BASES = ("linear", "minmax", "intersection")
 
@@ -236,143 +234,56 @@ def _add_dense(minima: bool, value: float, others: NDArray[np.floating], sums: N
             sums[place] += value * others[place]
 
 
-# Search for graphs that are nearly the same, by prefix filtering. The similarity is that of
-# ``TwinKernel(features="joint", base="minmax")``: the sum of minima of two rows over the sum of maxima. Order
-# the columns from rare to frequent. The *prefix* of a row ends where the rest weighs less than the threshold
-# times the row. If two rows had no column of their prefixes in common, what they share would lie in the rest
-# of one of them, and weigh less than the threshold times that row: too little for their similarity to reach
-# the threshold. So only the lists of rare columns are walked, and pairs found there are compared in full.
-
-_QUERIES_AT_ONCE = 128
-_TOLERANCE = 1e-9  # thresholds are rounded, counts are not
-
-
-class NearPairs(NamedTuple):
-    """Pairs of graphs, ordered by the first and then by the second.
+class MostSimilar(NamedTuple):
+    """The most similar graphs of each query, the most similar first; of equal ones the first.
 
     Attributes
     ----------
-    query, graph : arrays of int64, shape (n_pairs,)
-        Index among the query graphs, and among the searched graphs.
-    similarity : array of float64, shape (n_pairs,)
+    similarities : array of float64, shape (n_queries, k)
+    indices : array of int64, shape (n_queries, k)
     """
 
-    query: Int64
-    graph: Int64
-    similarity: Float64
+    similarities: Float64
+    indices: Int64
 
+    @classmethod
+    def empty(cls, n_queries: int, k: int) -> MostSimilar:
+        """Return places for ``k`` graphs of each query, which `add` fills."""
+        return cls(np.full((n_queries, k), -1.0), np.full((n_queries, k), -1))
 
-class NearGraphs:
-    """An index of graphs, to search for those that are nearly the same as others.
+    def add(self, similarities: Float64, first_query: int = 0, first_graph: int = 0) -> None:
+        """Take in similarities of queries (rows) with graphs that come after all earlier ones (columns).
 
-    Parameters
-    ----------
-    graphs
-        The graphs to search.
-    n_iter : int, default=2
-        Rounds of twin passing.
-
-    >>> from twinwl import GraphBatch
-    >>> rings = GraphBatch.from_edges([[(i, (i + 1) % n) for i in range(n)] for n in (3, 9, 10)])
-    >>> near = NearGraphs(rings[:2])
-    >>> index, similarity = near.nearest(rings[2:])
-    >>> index.tolist(), similarity.round(2).tolist()
-    ([1], [0.9])
-    """
-
-    def __init__(self, graphs: GraphBatch, n_iter: int = 2) -> None:
-        checked("n_iter", n_iter, ROUNDS)
-        labelled = graphs.edge_labels is not None
-        encoding = stwin_features(graphs.without_features(), n_iter, "joint", edge_labels=labelled)
-        self._space = encoding.space
-        frequency = np.bincount(encoding.matrix.indices, minlength=encoding.matrix.shape[1])
-        self._from_rare = np.argsort(frequency, kind="stable")  # the columns, from rare to frequent
-        self._matrix, self._totals = encoding.matrix, own_sums(encoding.matrix, "minmax")
-
-    def nearest(self, graphs: GraphBatch) -> tuple[Int64, Float64]:
-        """Return the most similar graph of each, the first of equals, and its similarity.
-
-        The index is -1 and the similarity 0 if two graphs have nothing in common. Without a threshold every
-        query is compared with all graphs, some queries at a time.
+        >>> found = MostSimilar.empty(1, 2)
+        >>> found.add(np.array([[0.5, 0.1]]))
+        >>> found.add(np.array([[0.2, 0.9, 0.5]]), first_graph=2)
+        >>> found
+        MostSimilar(similarities=array([[0.9, 0.5]]), indices=array([[3, 0]]))
         """
-        matrix, totals = self._encode_known(graphs)
-        index, similarity = np.full(len(graphs), -1), np.zeros(len(graphs))
-        if not len(self._totals):
-            return index, similarity
-        all_graphs = Similarity(self._matrix, "minmax", normalize=False)
-        with ProgressBar("nearest graphs", len(graphs)) as bar:
-            for low in range(0, len(graphs), _QUERIES_AT_ONCE):
-                block = slice(low, low + _QUERIES_AT_ONCE)
-                found = all_graphs.of(matrix[block], totals[block])
-                index[block], similarity[block] = found.argmax(axis=1), found.max(axis=1)
-                bar.advance(len(found))
-        index[similarity == 0] = -1
-        return index, similarity
 
-    def pairs(self, graphs: GraphBatch, threshold: float) -> NearPairs:
-        """Return all pairs whose similarity is the threshold or more.
+        def keep(low: int, high: int) -> None:
+            rows = slice(first_query + low, first_query + high)
+            _keep_best(similarities[low:high], first_graph, self.similarities[rows], self.indices[rows])
 
-        Parameters
-        ----------
-        graphs
-            The query graphs.
-        threshold
-            Above 0, at most 1.
-        """
-        checked("threshold", threshold, number(0, 1, above=True))
-        matrix, totals = self._encode_known(graphs)
-        rows, others = _Rows.of(matrix), _Rows.of(self._matrix)
-        prefixes = self._prefixes(matrix, totals, threshold)
-        with_column = self._prefixes(self._matrix, self._totals, threshold).T.tocsr()
-        found = []
-        for low in range(0, max(1, len(graphs)), _QUERIES_AT_ONCE):
-            # Which pairs have a column of their prefixes in common.
-            met = prefixes[low : low + _QUERIES_AT_ONCE] @ with_column
-            met.sort_indices()
-            query, graph = met.nonzero()
-            query = query.astype(np.int64) + low
-            # The similarity is at most the smaller total over the larger one.
-            here, there = totals[query], self._totals[graph]
-            alike = threshold * np.maximum(here, there) * (1 - _TOLERANCE) <= np.minimum(here, there)
-            query, graph, total = query[alike], graph[alike].astype(np.int64), (here + there)[alike]
-            shared = _shared(query, graph, rows, others)
-            similarity = shared / (total - shared)  # the minima over the maxima
-            near = similarity >= threshold
-            found.append((query[near], graph[near], similarity[near]))
-        return NearPairs(*map(np.concatenate, zip(*found)))
-
-    def _encode_known(self, graphs: GraphBatch) -> tuple[sparse.csr_matrix, Float64]:
-        """Return the features that the index contains, and each graph's total over all its features."""
-        known, full = encode_in_full(graphs.without_features(), self._space, warn=False)
-        return known.matrix, own_sums(full, "minmax")
-
-    def _prefixes(self, matrix: sparse.csr_matrix, totals: Float64, threshold: float) -> sparse.csr_matrix:
-        """Return a matrix of ones for the columns in the prefix of each row, from rare to frequent."""
-        ranked = matrix[:, self._from_rare]
-        ranked.sort_indices()
-        before = np.concatenate([[0.0], np.cumsum(ranked.data)])
-        lengths = np.diff(ranked.indptr)
-        # The weight of each entry and all that follow it in its row.
-        remaining = np.repeat(before[ranked.indptr[1:]], lengths) - before[:-1]
-        ranked.data = remaining >= np.repeat((threshold - _TOLERANCE) * totals, lengths)
-        ranked.eliminate_zeros()
-        return ranked
+        n_queries, n_graphs = similarities.shape
+        run_ranges(keep, balanced_ranges(np.arange(n_queries + 1) * n_graphs))
 
 
 @kernel
-def _shared(queries: Int64, graphs: Int64, left: _Rows, right: _Rows) -> Float64:
-    """Return the sum of minima of each pair of rows, whose columns are in ascending order."""
-    sums = np.zeros(len(queries))
-    for pair in range(len(queries)):
-        here, here_end = left.ptr[queries[pair]], left.ptr[queries[pair] + 1]
-        there, there_end = right.ptr[graphs[pair]], right.ptr[graphs[pair] + 1]
-        while here < here_end and there < there_end:
-            first, second = left.columns[here], right.columns[there]
-            if first == second:
-                sums[pair] += min(left.values[here], right.values[there])
-            here += first <= second
-            there += second <= first
-    return sums
+def _keep_best(similarities: Float64, first: int, best: Float64, indices: Int64) -> None:
+    """Insert the graphs ``first``, … into each query's list, behind those that are as similar."""
+    last = best.shape[1] - 1
+    for query in range(len(similarities)):
+        for graph in range(similarities.shape[1]):
+            value = similarities[query, graph]
+            if value <= best[query, last]:
+                continue
+            place = last
+            while place > 0 and best[query, place - 1] < value:
+                best[query, place] = best[query, place - 1]
+                indices[query, place] = indices[query, place - 1]
+                place -= 1
+            best[query, place], indices[query, place] = value, first + graph
 
 
 @savable
@@ -480,6 +391,37 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         block_size = checked("block_size", block_size, integer(1, MAX_ITEMS))
         matrix, own = self._encode(X)
         yield from self.similarity_.blocks(matrix, own, block_size)
+
+    def kneighbors(self, X: GraphsLike | None = None, k: int = 10) -> MostSimilar:
+        """Return the ``k`` most similar training graphs of each graph, exactly, without building a matrix.
+
+        Parameters
+        ----------
+        X
+            The graphs; None means the training graphs, each of which then finds itself too.
+        k
+            How many, at most the number of training graphs.
+
+        Returns
+        -------
+        similarities : array of float64, shape (n_graphs, k)
+            The largest first.
+        indices : array of int64, shape (n_graphs, k)
+            Which training graphs; of equally similar ones those that come first.
+
+        Examples
+        --------
+        >>> from twinwl import GraphBatch, TwinKernel
+        >>> rings = GraphBatch.from_edges([[(i, (i + 1) % n) for i in range(n)] for n in (3, 5, 9, 10)])
+        >>> kernel = TwinKernel(n_iter=1, features="joint", base="minmax").fit(rings[:3])
+        >>> kernel.kneighbors(rings[3:], k=2).indices
+        array([[2, 1]])
+        """
+        matrix, own = self._encode(X)
+        found = MostSimilar.empty(len(own), checked("k", k, integer(1, self.matrix_.shape[0])))
+        for rows, block in self.similarity_.blocks(matrix, own):
+            found.add(block, rows.start)
+        return found
 
     def diagonal(self, X: GraphsLike | None = None) -> Float64:
         """Return each graph's similarity with itself, without building a matrix.

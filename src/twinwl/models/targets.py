@@ -239,7 +239,9 @@ def encode(head: ClassHead | NumberHead, values: Values) -> Int64 | Float64:
     if isinstance(head, NumberHead):
         return (_numbers(values, np.arange(len(values))) - head.mean) / head.scale
     place = {value: code for code, value in enumerate(head.classes.tolist())}
-    return np.array([place.get(value, -1) for value in values.tolist()], np.int64)
+    # What has no hash, such as a graph, is no class either.
+    codes = [place.get(value, -1) if value.__hash__ else -1 for value in values.tolist()]
+    return np.array(codes, np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from twinwl.arguments import MAX_ITEMS, checked, integer
 from twinwl.arrays import Int32, Int64, UInt64
@@ -418,11 +417,13 @@ def representatives(graph: GraphBatch) -> Int64:
     Swapping two such nodes is an automorphism, so their sizes are equal. In directed graphs both incoming and
     outgoing arcs must be the same.
     """
+    from scipy.sparse import csr_array  # noqa: PLC0415  (slow to load, and few graphs need it)
+
     n, m = graph.n_nodes, len(graph.indices)
     # Each node gets 128 random bits; a list of neighbours is identified by the sum of theirs. Two different
     # lists have the same sum with a probability of 2⁻¹²⁸.
     words = np.random.default_rng(0).integers(1 << 64, size=(2, n, 2), dtype=np.uint64)
-    arcs = sparse.csr_array((np.ones(m, np.uint64), graph.indices, graph.indptr), shape=(n, n))
+    arcs = csr_array((np.ones(m, np.uint64), graph.indices, graph.indptr), shape=(n, n))
     keys = arcs @ words[0]
     if graph.directed:
         keys += arcs.T @ words[1]

@@ -38,7 +38,8 @@ def test_molecules_classes_and_rows(parsed):
     assert_same_graphs(data.graphs, GraphBatch.from_smiles(["CCO", "c1ccccc1", "C#N"]))
     assert data.y.tolist() == [1, 0, 1]
     assert data.y.dtype == np.int64
-    assert data.smiles == data.names == ("CCO", "c1ccccc1", "C#N")
+    assert data.smiles == ("CCO", "c1ccccc1", "C#N")
+    assert data.names == ("a", "b", "c")
     assert data.rows.tolist() == [0, 1, 2]
     assert (data.errors, data.target, data.name) == ((), "active", "m")
 
