@@ -114,7 +114,7 @@ def _tf_idf(sums: sparse.csr_matrix, _: sparse.csr_matrix) -> Callable[..., spar
 
 
 def _root_and_excess(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
-    scaling = NetworkInput.fitted(sums.shape[1], [(sums, counts)])
+    scaling = NetworkInput.fit_to(sums.shape[1], [(sums, counts)])
 
     def rescale(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> sparse.csr_matrix:
         excess = scaling.apply(sums, counts)[:, scaling.n_steps :]
@@ -124,12 +124,12 @@ def _root_and_excess(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> Call
 
 
 def _steps_alone(_: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
-    scaling = NetworkInput.fitted(counts.shape[1], [(counts, None)])
+    scaling = NetworkInput.fit_to(counts.shape[1], [(counts, None)])
     return lambda _, counts: scaling.apply(counts, None)
 
 
 def _twin(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
-    return NetworkInput.fitted(sums.shape[1], [(sums, counts)]).apply
+    return NetworkInput.fit_to(sums.shape[1], [(sums, counts)]).apply
 
 
 CANDIDATES: dict[str, Scaling] = {

@@ -207,7 +207,7 @@ class Convolution(nn.Module):
         super().__init__()
         self.neighbours = nn.Linear(n_in, n_out, bias=not bias_of_own)
         self.own = nn.Linear(n_in, n_out, bias=bias_of_own)
-        drawn_again(self)
+        redraw(self)
 
     def messages(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return what rows send to others, and what they keep, to which the bias is added."""
@@ -221,7 +221,7 @@ class Convolution(nn.Module):
         return aggregate(messages, layer.ptr, layer.senders) * share + gather(kept, layer.own)
 
 
-def drawn_again(module: Layers) -> Layers:
+def redraw(module: Layers) -> Layers:
     """Draw the weights a second time, as layers of PyG do: a seed then gives the weights it has there."""
     for layer in module.children():
         if isinstance(layer, nn.Linear):
@@ -331,7 +331,7 @@ class GNNClassifier(NeuralGraphClassifier):
 
     def _fit_examples(self, batch: GraphBatch) -> LevelExamples:
         described = self._describe(batch)
-        self.inputs_ = NodeInputs.fitted(described)
+        self.inputs_ = NodeInputs.fit_to(described)
         self._inspect(batch)
         return self._level_examples(batch, self.inputs_.columns(described))
 
@@ -351,7 +351,7 @@ class GINLayers(nn.Module):
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
-        self.perceptrons = stack(lambda *pair: drawn_again(Perceptron(*pair)), n_columns, *[hidden] * layers)
+        self.perceptrons = stack(lambda *pair: redraw(Perceptron(*pair)), n_columns, *[hidden] * layers)
 
     def forward(self, x: Tensor, levels: BatchLevels, first: int = 0) -> list[Tensor]:
         """Return the rows after each layer, from those of level ``first``."""

@@ -257,7 +257,7 @@ class IDGNNNetwork(RowNetwork):
         self.enter = nn.Linear(n_columns, hidden)
         self.from_centre = nn.ModuleList(nn.Linear(hidden, hidden) for _ in layers)
         self.from_others = nn.ModuleList(nn.Linear(hidden, hidden) for _ in layers)
-        self.updates = nn.ModuleList(gnn.drawn_again(gnn.Perceptron(hidden, hidden)) for _ in layers)
+        self.updates = nn.ModuleList(gnn.redraw(gnn.Perceptron(hidden, hidden)) for _ in layers)
         self.head = gnn.readout_head(model, len(layers) * hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:

@@ -84,7 +84,7 @@ def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCount
     choice = vectorizer.column_choice
     job.run("merge", merge_range, tasks, (paths, choice._replace(max_features=None), len(corpus)))
     merged = [_unpack(np.load(task.output)) for task in tasks]
-    counts = ColumnCounts.merged(merged).frequent(choice, len(corpus))
+    counts = ColumnCounts.merge(merged).frequent(choice, len(corpus))
     if not len(counts.h):
         raise TwinWLError(
             f"min_df: got {vectorizer.min_df}, but no column occurs in so many of the {len(corpus):,} "
@@ -120,7 +120,7 @@ def merge_range(
     low: int, high: int, out: str, paths: Sequence[str], choice: ColumnChoice, n_graphs: int
 ) -> dict[str, Any]:
     """Add up the counts of a range of keys, and write those of columns that may be kept."""
-    counts = ColumnCounts.merged([_unpack(part) for part in slices_of(paths, low, high)])
+    counts = ColumnCounts.merge([_unpack(part) for part in slices_of(paths, low, high)])
     kept = counts.frequent(choice, n_graphs)
     save_array(out, _pack(kept))
     return {"columns": len(counts.h), "kept": len(kept.h)}

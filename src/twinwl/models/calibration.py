@@ -48,7 +48,7 @@ class Calibration:
     offsets: Float64
 
     @classmethod
-    def fitted(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
+    def fit_to(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
         """Fit to decisions of an SVM that did not learn from these graphs.
 
         Parameters
@@ -110,7 +110,7 @@ class ConformalSets:
     ptr: Int64
 
     @classmethod
-    def fitted(cls, probabilities: Float64, codes: Int64) -> ConformalSets:
+    def fit_to(cls, probabilities: Float64, codes: Int64) -> ConformalSets:
         """Keep the scores of graphs that the model had not seen.
 
         Parameters
@@ -133,7 +133,7 @@ class ConformalSets:
             Rank among the held-out graphs of that class, so that the promise holds within each class, also
             within a rare one; else among all.
 
-        >>> sets = ConformalSets.fitted(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), np.array([0, 0, 1]))
+        >>> sets = ConformalSets.fit_to(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), np.array([0, 0, 1]))
         >>> sets.p_values(np.array([[0.7, 0.3]])).round(2).tolist()
         [[0.67, 0.5]]
         """
@@ -158,7 +158,7 @@ class ConformalIntervals:
     errors: Float64
 
     @classmethod
-    def fitted(cls, predicted: Float64, y: Float64) -> ConformalIntervals:
+    def fit_to(cls, predicted: Float64, y: Float64) -> ConformalIntervals:
         """Keep the errors on graphs that the model had not seen."""
         return cls(np.sort(np.abs(predicted - y)))
 
@@ -268,7 +268,7 @@ class ClassHead:
 
     def calibrated(self, decisions: Float64, codes: Int64) -> ClassHead:
         """Return the head with the scores of graphs that the model had not seen."""
-        return replace(self, conformal=ConformalSets.fitted(self.probabilities(decisions), codes))
+        return replace(self, conformal=ConformalSets.fit_to(self.probabilities(decisions), codes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +297,7 @@ class NumberHead:
 
     def calibrated(self, decisions: Float64, answers: Float64) -> NumberHead:
         """Return the head with the errors on graphs that the model had not seen."""
-        errors = ConformalIntervals.fitted(self.scale * decisions.astype(np.float64), self.scale * answers)
+        errors = ConformalIntervals.fit_to(self.scale * decisions.astype(np.float64), self.scale * answers)
         return replace(self, conformal=errors)
 
 

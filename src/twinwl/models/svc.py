@@ -147,7 +147,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
         approximation = None
         if self.kernel_approximation is not None:
-            approximation = LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
+            approximation = LandmarkSVM.draw(len(targets.rows), self.n_components, seed)
         columns = [targets.column(place) for place in range(len(targets.heads))]
         choices = []
         for place, column in enumerate(columns):
@@ -267,7 +267,7 @@ class TwinSVM(FeatureEstimator, estimators.TaskEstimator):
 def _finish(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM]:
     """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
     if not column.numbers:
-        calibration = Calibration.fitted(svm.held_out, column.codes, column.weights)
+        calibration = Calibration.fit_to(svm.held_out, column.codes, column.weights)
         head = replace(column.head, calibration=calibration)
         return head.calibrated(svm.unlike, column.codes[svm.unlike_rows]), svm
     mean, scale = column.head.mean, column.head.scale

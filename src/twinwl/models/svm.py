@@ -682,10 +682,10 @@ class LandmarkSVM(SVM):
     _prepared: list[Float64] = field(default_factory=list, repr=False)
 
     @classmethod
-    def drawn(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkSVM:
+    def draw(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkSVM:
         """Draw ``n_components`` landmarks from the training graphs, or all graphs if there are fewer.
 
-        >>> LandmarkSVM.drawn(3, 5, 0).landmarks
+        >>> LandmarkSVM.draw(3, 5, 0).landmarks
         array([0, 1, 2])
         """
         n_landmarks = min(n_graphs, n_components)

@@ -125,7 +125,7 @@ class ColumnCounts(NamedTuple):
         return _in_order(cls(h, np.concatenate(keys), n_graphs, first))
 
     @classmethod
-    def merged(cls, parts: Iterable[ColumnCounts]) -> ColumnCounts:
+    def merge(cls, parts: Iterable[ColumnCounts]) -> ColumnCounts:
         """Add up counts of different graphs; the order of the parts does not matter."""
         counts = _in_order(cls(*map(np.concatenate, zip(*parts))))
         names = np.column_stack([counts.keys, counts.h.astype(np.uint64)])

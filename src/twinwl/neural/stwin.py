@@ -122,7 +122,7 @@ class NetworkInput:
 
     >>> counts = sparse.csr_matrix([[2.0, 1.0], [2.0, 0.0]])
     >>> sums = sparse.csr_matrix([[7.0, 2.0], [5.0, 0.0]])
-    >>> scaling = NetworkInput.fitted(2, [(sums, counts)])
+    >>> scaling = NetworkInput.fit_to(2, [(sums, counts)])
     >>> scaling.usual_sizes, scaling.step_ptr, scaling.excess_columns
     (array([3., 2.]), array([0, 2, 3]), array([0]))
     >>> scaling.apply(sums, counts).toarray().round(2)
@@ -135,7 +135,7 @@ class NetworkInput:
     excess_columns: Int64 | None = None
 
     @classmethod
-    def fitted(cls, n_columns: int, parts: Iterable[Views]) -> NetworkInput:
+    def fit_to(cls, n_columns: int, parts: Iterable[Views]) -> NetworkInput:
         """Learn steps and usual sizes from the training graphs, which may come in any number of parts.
 
         All that is collected is sums of whole numbers, or extremes, so parts and their order do not matter.
@@ -322,7 +322,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     def _fit_input(self, parts: Iterable[Views]) -> None:
         n_columns = self.vectorizer_.n_features_out_
-        self.input_ = NetworkInput.fitted(n_columns, parts) if self.scaling == "twin" else None
+        self.input_ = NetworkInput.fit_to(n_columns, parts) if self.scaling == "twin" else None
 
     def _new_vectorizer(self) -> STwinVectorizer:
         parameters = self.get_params(deep=False)
@@ -595,8 +595,8 @@ def _count_columns(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer
     for rows, batch in _read(parts, graphs):
         merged.append(ColumnCounts.of(batch, vectorizer.settings, rows))
         if sum(len(counts.h) for counts in merged[1:]) > max(_COUNTS_AT_ONCE, len(merged[0].h)):
-            merged = [ColumnCounts.merged(merged)]
-    choice, counts = vectorizer.column_choice, ColumnCounts.merged(merged)
+            merged = [ColumnCounts.merge(merged)]
+    choice, counts = vectorizer.column_choice, ColumnCounts.merge(merged)
     choice.columns(counts.n_graphs, len(graphs))  # refuses a choice of none
     counts = counts.frequent(choice, len(graphs))
     examples = concatenate([batch for _, batch in _read(parts, np.unique(counts.first))])

@@ -258,7 +258,7 @@ class WeightAverage:
     >>> line, average = nn.Linear(1, 1, bias=False), WeightAverage(2)
     >>> for weight in (1.0, 2.0, 4.0):
     ...     _ = line.weight.data.fill_(weight)
-    ...     with average.applied(line):
+    ...     with average.apply_to(line):
     ...         print(line.weight.item())
     1.0
     1.5
@@ -271,7 +271,7 @@ class WeightAverage:
         self.recent: deque[Weights] = deque(maxlen=n_epochs)
 
     @contextmanager
-    def applied(self, module: nn.Module) -> Iterator[None]:
+    def apply_to(self, module: nn.Module) -> Iterator[None]:
         """Add the weights of an epoch, and give the network the mean within the block."""
         if self.recent.maxlen == 1:
             yield
@@ -428,7 +428,7 @@ def train(
             history.train_loss.append(
                 _run_epoch(module, examples, answers, weights, optimiser, batch_size, order_of_rows)
             )
-            with average.applied(module):
+            with average.apply_to(module):
                 if hasattr(module, "recalibrate"):
                     module.recalibrate(examples)  # type: ignore[operator]
                 if monitor is not None:
