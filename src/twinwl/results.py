@@ -2,7 +2,7 @@
 
 from twinwl.evaluation.audit import Audit, Ceiling
 from twinwl.evaluation.power import Power
-from twinwl.evaluation.result import Evaluation, PairedComparison, ResultStore, Row, Summary
+from twinwl.evaluation.result import Evaluation, MethodComparison, PairedComparison, ResultStore, Row, Summary
 from twinwl.isomorphism.comparison import Comparison
 from twinwl.isomorphism.deduplication import Deduplication
 from twinwl.models.explanation import Explanation, RootedTree
@@ -14,6 +14,7 @@ __all__ = [
     "Deduplication",
     "Evaluation",
     "Explanation",
+    "MethodComparison",
     "PairedComparison",
     "Power",
     "ResultStore",

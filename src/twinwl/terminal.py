@@ -8,7 +8,9 @@ The progress bar, shown in a terminal after a short delay.
 
 from __future__ import annotations
 
+import itertools
 import sys
+import textwrap
 import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -58,6 +60,32 @@ def aligned(table: list[list[str]]) -> str:
         ).rstrip()
         for row in table
     )
+
+
+def in_blocks(table: list[list[str]], width: int, widest: int = 20) -> str:
+    """Return rows of cells as lines of at most ``width`` characters, by `aligned`.
+
+    Cells are wrapped; columns that do not fit beside the first one follow in further blocks.
+
+    >>> print(in_blocks([["", "one method", "two"], ["accuracy", "0.7", "0.8"]], width=16, widest=8))
+                 one
+              method
+    accuracy     0.7
+    <BLANKLINE>
+              two
+    <BLANKLINE>
+    accuracy  0.8
+    """
+    wrapped = [[textwrap.wrap(cell, widest, break_on_hyphens=False) or [""] for cell in row] for row in table]
+    lines = [line for row in wrapped for line in itertools.zip_longest(*row, fillvalue="")]
+    first, *columns = zip(*lines)
+    blocks, room = [], width - max(map(len, first))
+    while columns:
+        ends = list(itertools.accumulate(2 + max(map(len, column)) for column in columns))
+        n_fitting = max(1, sum(end <= room for end in ends))
+        blocks.append(aligned([list(row) for row in zip(first, *columns[:n_fitting])]))
+        columns = columns[n_fitting:]
+    return "\n\n".join(blocks)
 
 
 def counted(number: int, noun: str) -> str:

@@ -13,6 +13,7 @@ from twinwl.models.targets import Task
 TWINS = tw.load_dataset("TWINS", n_pairs=10)
 RESULTS = {
     "evaluation": lambda: tw.evaluate(tw.STwinSVC(1, 1), TWINS, n_folds=2),
+    "methods": lambda: tw.evaluate([tw.STwinSVC(1, 1), "wl-svc"], TWINS, n_folds=2),
     "audit": lambda: tw.audit(TWINS, tw.load_dataset("TWINS", n_pairs=3)),
     "power": lambda: tw.research.power("size", "cfi", categories=["cycles"], copies=1),
     "ceiling": lambda: tw.research.ceiling(TWINS.graphs, TWINS.y),

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold, LeaveOneGroupOut, PredefinedSplit, ShuffleSplit
 
 import twinwl as tw
 from twinwl import TwinWLError
@@ -89,7 +90,10 @@ def test_a_split_by_time_says_so():
         (["train"] * 20 + [""] * 20, "20 of 40 graphs have no value (rows 20, 21, 22, 23, 24, …)"),
         (["train"] * 39 + ["tset"], "row 39 holds 'tset', expected train, validation or test"),
         (["train"] * 39 + [2001], "row 39 holds 2001, expected train, validation or test everywhere"),
-        ([0, 1] * 20, "row 0 holds 0, expected train, validation or test"),
+        ([0, 1] * 20, "split, fold 0: class 0 has no graph among those to learn from"),
+        ([0] * 20 + [1] * 19, "split: got 39 values for 40 graphs; give one per graph"),
+        ([0] * 40, "split, fold 0, train: got array([], dtype=int64), expected graph indices, at least one"),
+        ([2001] * 38 + [3, 3], "row 38 holds 3, expected train, validation or test everywhere, the"),
         ([0.5, 1.5] * 20, "row 0 holds 0.5"),
         ([2001] * 38 + [2002] * 2, "less than a tenth of the graphs are later than 2001, too few to test on"),
         (["train", "test"] * 20, "class 1 has no graph among those to learn from (train 20, "),
@@ -110,6 +114,102 @@ def test_groups_are_not_torn_apart():
     fold = fold_of(["train"] * 32 + ["test"] * 8, given)
     held = set((fold.validation // 4).tolist())
     assert not held & set((fold.train // 4).tolist())
+
+
+# ---------------------------------------------------------------------- folds that are given
+
+
+def parts(folds):
+    return [(fold.training_part.tolist(), fold.test.tolist()) for fold in folds]
+
+
+quarter_of_graph = np.arange(40) // 10
+PAIRS = [
+    (np.flatnonzero(quarter_of_graph != number), np.flatnonzero(quarter_of_graph == number))
+    for number in range(4)
+]
+
+
+@pytest.mark.parametrize(
+    ("split", "name"),
+    [
+        (PAIRS, "split"),
+        ([(train.tolist(), test.tolist()) for train, test in PAIRS], "split"),
+        (iter(PAIRS), "split"),
+        (quarter_of_graph, "split"),
+        ((quarter_of_graph + 1).tolist(), "split"),
+        ([f"{number}" for number in quarter_of_graph], "split"),
+        (Column("fold", [f"{number}.0" for number in quarter_of_graph]), "column 'fold' of mine"),
+        (KFold(4), "KFold"),
+        (PredefinedSplit(quarter_of_graph), "PredefinedSplit"),
+    ],
+)
+def test_folds_are_pairs_of_indices_numbers_or_a_splitter(split, name):
+    found = split_of(data(), split, 10, "classification")
+    assert parts(found.folds(0)) == [(train.tolist(), test.tolist()) for train, test in PAIRS]
+    assert found.text == f"{name}: 4 folds"
+    assert found.kind.startswith(f"{name} ")
+
+
+def test_graphs_without_a_fold_are_always_learnt_from():
+    found = split_of(data(), [-1] * 20 + [0] * 10 + [1] * 10, 10, "classification").folds(0)
+    assert [fold.test.tolist() for fold in found] == [list(range(20, 30)), list(range(30, 40))]
+    assert all(set(range(20)) <= set(fold.training_part.tolist()) for fold in found)
+
+
+def test_a_splitter_is_given_the_groups_and_the_targets():
+    given = data(groups=quarter_of_graph)
+    assert parts(split_of(given, LeaveOneGroupOut(), 10, "classification").folds(0)) == [
+        (train.tolist(), test.tolist()) for train, test in PAIRS
+    ]
+    seen = []
+
+    class Spy(KFold):
+        def split(self, X, y=None, groups=None):
+            seen.append((X.shape, y.tolist(), groups.tolist()))
+            return super().split(X, y)
+
+    split_of(given, Spy(4), 10, "classification")
+    assert seen == [((40,), [0, 1] * 20, quarter_of_graph.tolist())]
+
+
+def test_a_random_splitter_is_asked_once_so_that_all_methods_have_the_same_folds():
+    found = split_of(data(), ShuffleSplit(3, test_size=10), 10, "classification")
+    first, again = (parts(found.folds(seed)) for seed in (0, 1))
+    assert first == again
+
+
+def test_each_given_fold_holds_out_other_graphs():
+    first, second = split_of(data(), [PAIRS[0], PAIRS[0]], 10, "classification").folds(0)
+    assert first.validation.tolist() != second.validation.tolist()
+
+
+@pytest.mark.parametrize(
+    ("split", "said"),
+    [
+        ([([0, 1, 2], [2, 3])], "split, fold 0: 1 graph in both train and test, the first is graph 2; leave"),
+        ([([0, 1], [2]), ([0, 1], [])], "split, fold 1, test: got [], expected graph indices, at least one"),
+        ([([], [2])], "split, fold 0, train: got [], expected graph indices"),
+        ([([0, 1], [40])], "split, fold 0, test: graph 40 is out of range: mine has the graphs 0 to 39"),
+        ([([0, -1], [3])], "split, fold 0, train: graph -1 is out of range"),
+        ([([0, 1, 1], [3])], "split, fold 0, train: 1 indices are repeated"),
+        ([([0.5, 1], [3])], "split, fold 0, train: got [0.5, 1], expected graph indices"),
+        ([([True] * 40, [False] * 40)], "split, fold 0, train: got [True, "),
+        ([([0, 1], [2], [3])], "split, fold 0: got 3 parts, expected a pair (train, test)"),
+        ([], "split: got no folds"),
+        ([(list(range(0, 40, 2)), [1])], "split, fold 0: class 1 has no graph among those to learn from"),
+        (LeaveOneGroupOut(), "split: LeaveOneGroupOut() cannot split mine (The 'groups' parameter"),
+        (KFold(50), "cannot split mine (Cannot have number of splits n_splits=50"),
+    ],
+)
+def test_folds_that_cannot_be_are_refused(split, said):
+    assert said in message(split)
+
+
+def test_given_folds_do_not_tear_groups_apart():
+    assert "split, fold 0: graphs of one group are on both sides" in message(
+        PAIRS, data(groups=np.arange(40) // 4)
+    )
 
 
 # ---------------------------------------------------------------------- columns

@@ -15,7 +15,8 @@ optimistic and marked as such. All three come from the same run.
 once by their ring systems and linkers (Bemis-Murcko): the most common scaffolds for training, a tenth of
 the molecules for validation and a tenth for testing, as in MoleculeNet and OGB. [cyan]scaffold-shuffled[/]
 takes the scaffolds in random order, with another seed for each of --repeats. A [cyan]column[/] of DATA
-contains train, valid and test, or a year; the latest tenth is then the test part. A [cyan]file[/] maps rows
+contains train, valid and test, or the number of a fold, or a year; the latest tenth is then the test part. A
+[cyan]file[/] maps rows
 (from 0) to parts: .json, .csv, OGB's folder with train.csv.gz and so on, or gnn_comparison_splits.zip.
 --groups keeps rows with the same value together. All methods use the same folds.
 
@@ -40,7 +41,11 @@ attributes are used by networks on graphs and ignored by methods on labels (stwi
 --ignore-attributes leaves them out for all, so that methods are compared on the same inputs.
 
 [bold]The store[/] keeps every finished fold: an interrupted run continues where it stopped, on any
---engine. Methods given together are compared on the same folds.
+--engine.
+
+[bold]Several methods[/] are compared on the same folds, every two of them, by a corrected resampled t-test
+(p-values after Holm's correction) and a Bayesian correlated t-test: the probability that they are practically
+equal, which means that they differ by less than --rope (0.01 is one point of accuracy, 1 % of RMSE or MAE).
 
 [bold]Examples[/]
 
@@ -103,6 +108,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     metric: Annotated[list[str] | None, opt("Metric to show; may be repeated.", "NAME")] = None,
     scoring: o.Scoring = None,
     positive: o.Positive = None,
+    rope: Annotated[float, opt("Largest difference of practically equal methods.", "SHARE", min=0)] = 0.01,
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     engine: o.EngineName = "local",
@@ -148,60 +154,37 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     if of_groups is not None:
         dataset = replace(dataset, groups=groups_of(of_groups, dataset))
     try:
-        results = [
-            tw.evaluate(
-                chosen,
-                dataset,
-                protocol,
-                grid=grid,
-                n_folds=folds,
-                repeats=repeats,
-                seed=seed,
-                split=by,
-                task=task,
-                metrics=metric or None,
-                scoring=scoring,
-                positive=positive,
-                edge_labels=edge_labels,
-                ignore_node_attributes=ignore_attributes,
-                n_jobs=reading.n_jobs,
-                store=store,
-                engine=engine,
-                address=address,
-            )
-            for chosen in methods
-        ]
+        result = tw.evaluate(
+            methods,
+            dataset,
+            protocol,
+            grid=grid,
+            n_folds=folds,
+            repeats=repeats,
+            seed=seed,
+            split=by,
+            task=task,
+            metrics=metric or None,
+            scoring=scoring,
+            positive=positive,
+            edge_labels=edge_labels,
+            ignore_node_attributes=ignore_attributes,
+            n_jobs=reading.n_jobs,
+            store=store,
+            engine=engine,
+            address=address,
+            rope=rope,
+        )
     except KeyboardInterrupt:
         kept = f"; finished folds are in {store}; run the same command to continue" if store else ""
         say(f"interrupted{kept}", error=True)
         raise typer.Exit(130) from None
     if output is not None:
-        _write(output, results)
-    if json:
-        say(dumps([result.to_dict() for result in results], indent=1))
-    else:
-        _print(results)
-
-
-def _print(results: list[tw.results.Evaluation]) -> None:
-    for result in results:
-        say(str(result))
-    first = results[0]
-    for other in results[1:]:
-        compared = first.compared_with(other)
-        if compared is not None:
-            say(str(compared))
-            if first.inputs != other.inputs:
-                say(f"  not with the same inputs: {first.inputs}; {other.inputs}")
-
-
-def _write(output: Path, results: list[tw.results.Evaluation]) -> None:
-    from twinwl.evaluation.result import latex_table  # noqa: PLC0415
-
-    records = [record for result in results for record in result.to_records()]
-    if output.suffix.lower() == ".tex":
-        with open_to_write(output) as stream:
-            stream.write(latex_table(results).encode())
-    else:
-        write_records(output, records, records[0])
-    say(f"{len(records)} figures in {output}", error=True)
+        records = result.to_records()
+        if output.suffix.lower() == ".tex":
+            with open_to_write(output) as stream:
+                stream.write(result.to_latex().encode())
+        else:
+            write_records(output, records, records[0])
+        say(f"{len(records)} figures in {output}", error=True)
+    say(dumps(result.to_dict()["methods"], indent=1) if json else str(result))

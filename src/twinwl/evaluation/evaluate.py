@@ -11,14 +11,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, one_of
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, items, number, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
@@ -26,8 +26,18 @@ from twinwl.datasets.source import read_source
 from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
-from twinwl.evaluation.methods import Config, Grid, Method, resolve
-from twinwl.evaluation.result import Evaluation, ResultStore, Row, check_protocol, key_of, row_key, versions
+from twinwl.evaluation.methods import Config, Grid, Method, resolve, told_apart
+from twinwl.evaluation.result import (
+    ROPE,
+    Evaluation,
+    MethodComparison,
+    ResultStore,
+    Row,
+    check_protocol,
+    key_of,
+    row_key,
+    versions,
+)
 from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_column, split_of
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.base import GraphEstimator, Precomputed, TaskEstimator
@@ -47,6 +57,10 @@ from twinwl.terminal import ProgressBar
 _QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 
 
+@overload
+def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) -> MethodComparison: ...  # noqa: ANN401
+@overload
+def evaluate(method: object, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
 def evaluate(
     method: object,
     dataset: Dataset | str | Path | tuple[object, ...],
@@ -56,7 +70,7 @@ def evaluate(
     n_folds: int = 10,
     repeats: int = 1,
     seed: int = 0,
-    split: str | Path | Sequence[object] | None = None,
+    split: object = None,
     groups: str | Sequence[object] | None = None,
     splits: str | Path | None = None,
     task: str = "auto",
@@ -71,14 +85,15 @@ def evaluate(
     time_budget: float | None = None,
     engine: str = "local",
     address: str | None = None,
-) -> Evaluation:
-    """Evaluate a method by cross-validation.
+    rope: float = ROPE,
+) -> Evaluation | MethodComparison:
+    """Evaluate a method, or several over the same folds, by cross-validation.
 
     Parameters
     ----------
     method
-        A name (``"stwin"``, ``"stwin-svc"``, ``"ntwin"``, …), an import path ``"module:Class"``, or any
-        scikit-learn estimator that takes graphs.
+        A name (``"stwin"``, ``"stwin-svc"``, ``"ntwin"``, …), an import path ``"module:Class"``, any
+        scikit-learn estimator that takes graphs, or a list of these.
     dataset
         A Dataset, anything `twinwl.load_dataset` accepts, or a tuple ``(graphs, y)`` or ``(graphs, y,
         groups)`` of arguments of `Dataset.from_graphs`.
@@ -96,8 +111,10 @@ def evaluate(
         validation and a tenth for testing, as in MoleculeNet and OGB; ``"scaffold-shuffled"`` orders
         scaffolds by the seed. A file or folder of rows and parts (`twinwl.evaluation.splits`), or
         published splits: ``"gnn-comparison"``, their zip or one JSON file. A column of the table, or one
-        value per graph: train, validation (optional) and test, or years, of which the latest tenth is the
-        test part. All methods use the same folds.
+        value per graph: train, validation (optional) and test; or the number of the fold that tests on the
+        graph (-1: none); or years, of which the latest tenth is the test part. A splitter of scikit-learn,
+        which is given the groups; or a list of pairs ``(train, test)`` of graph indices. All methods use
+        the same folds.
     groups
         A column of the table, or one value per graph: graphs with the same value are kept together in every
         split. None uses those of the data set.
@@ -141,10 +158,14 @@ def evaluate(
     engine, address
         Where folds run: ``"local"``, in processes on this machine, or ``"ray"``, on a Ray cluster (extra
         ``cluster``) at that address, as in `twinwl.engines.engine_of`. The results are the same.
+    rope
+        Of several methods: the largest difference of two that are practically equal (region of practical
+        equivalence). 0.01 is one point of accuracy; of errors in units of the target, 1 %.
 
     Returns
     -------
-    Evaluation
+    Evaluation or MethodComparison
+        The second for a list of methods: a table of all, and every two of them compared.
 
     Examples
     --------
@@ -155,6 +176,9 @@ def evaluate(
     >>> result = tw.evaluate(pipeline, "TWINS", n_folds=3)
     >>> result.protocol, len(result.fold_scores)
     ('fair', 3)
+    >>> both = tw.evaluate(["wl-svc", pipeline], "TWINS", n_folds=3)
+    >>> print(both.pairs[0].names)
+    ('wl-svc', 'STwinVectorizer + DecisionTreeClassifier')
     """
     check_protocol(protocol)
     edge_labels = checked("edge_labels", edge_labels, FLAG, None)
@@ -171,39 +195,64 @@ def evaluate(
     progress = checked("progress", progress, FLAG, None)
     time_budget = checked("time_budget", time_budget, number(0), None)
     end = math.inf if time_budget is None else time.monotonic() + time_budget
-    method = resolve(method)
+    rope = checked("rope", rope, number(0))
+    several = isinstance(method, list | tuple)
+    given = [
+        resolve(each) for each in (items("method", method, "a list of methods") if several else [method])
+    ]
+    if not given:
+        raise TwinWLError("method: got an empty list; name at least one method")
     by_column = read_column(dataset, ReadOptions(), split, "split") if is_column(split) else split
-    data = _load(dataset)
-    if groups is not None:
-        named = read_column(dataset, ReadOptions(), groups, "groups") if isinstance(groups, str) else groups
-        data = replace(data, groups=groups_of(named, data))
+    data = _load(dataset, groups)
     if checked("ignore_node_attributes", ignore_node_attributes, FLAG):
         data = replace(data, graphs=data.graphs.without_features())
-    found = _task(method, data, task)
-    chosen = method.for_task(found, data.tasks)
-    chosen = chosen if edge_labels is None else chosen.with_edge_labels(use=edge_labels)
+    found = _common_task(given, data, task)
+    methods = [method.for_task(found, data.tasks) for method in given]
+    if edge_labels is not None:
+        methods = [method.with_edge_labels(use=edge_labels) for method in methods]
     usual = names_for(found.name)
     measured = usual if metrics is None else check_metrics(metrics, found.name)
     if scoring is not None:
         scoring = check_metrics([scoring], found.name, "scoring")[0]
-    configs = _configs(chosen, grid, scoring)
     request = FoldRequest(
         found.name,
         measured,
         scoring or usual[0],
-        len(configs) > 1,
-        metrics is None,
-        check_positive(data, found, positive, scoring),
-        None if data.tasks else str(np.unique(data.targets)[-1]),
+        choose=False,
+        optional=metrics is None,
+        positive=check_positive(data, found, positive, scoring),
+        last=None if data.tasks else str(np.unique(data.targets)[-1]),
     )
-    data = _with_inputs(chosen, configs, data, edge_labels)
     plan = split_of(data, by_column, n_folds, found.name)
-    work = _work(chosen, configs, data, plan, range(seed, seed + repeats), found.name)
-    units = {row_key(unit.key): unit for unit in work}
-    rows, warned = _results(units, data, request, store, runner, end, progress)
-    if warned:
-        warn_caller(f"{chosen.name} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
-    return Evaluation(data.name, chosen.name, protocol, measured[0], rows, found, plan.text, request.positive)
+    shares = [len(fold.test) / len(fold.training_part) for fold in plan.folds(seed)]
+    planned = []  # everything is checked before the first method runs
+    for chosen in told_apart(methods):
+        configs = _configs(chosen, grid, scoring)
+        planned.append((chosen, configs, _with_inputs(chosen, configs, data, edge_labels)))
+    evaluations = []
+    for chosen, configs, seen in planned:
+        work = _work(chosen, configs, seen, plan, range(seed, seed + repeats), found.name)
+        units = {row_key(unit.key): unit for unit in work}
+        wanted = request._replace(choose=len(configs) > 1)
+        rows, warned = _results(units, seen, wanted, store, runner, end, progress)
+        if warned:
+            warn_caller(f"{chosen.title} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
+        about = (measured[0], rows, found, plan.text, request.positive, float(np.mean(shares)))
+        evaluations.append(Evaluation(data.name, chosen.title, protocol, *about))
+    return MethodComparison(tuple(evaluations), rope) if several else evaluations[0]
+
+
+def _common_task(methods: list[Method], data: Dataset, asked: str) -> Task:
+    """Choose the task; several methods must have the same."""
+    first, *others = methods
+    found = _task(first, data, asked)
+    for other in others:
+        if (differs := _task(other, data, asked)).name != found.name:
+            raise TwinWLError(
+                f"method: {first.title} is for {found.name} and {other.title} for {differs.name} "
+                f"({differs.reason}); evaluate methods of one task, or name it by {setting(task=found.name)}"
+            )
+    return found
 
 
 def _task(method: Method, data: Dataset, requested: str) -> Task:
@@ -211,7 +260,7 @@ def _task(method: Method, data: Dataset, requested: str) -> Task:
     found = task_of(data.targets, requested, data.target, data.tasks)
     only = method.tasks[0]
     if requested == "auto" and found.name not in method.tasks and suits(data.targets, only):
-        return Task(only, f"that is what {method.name} does")
+        return Task(only, f"that is what {method.title} does")
     return found
 
 
@@ -240,17 +289,24 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     return data
 
 
-def _load(dataset: Dataset | str | Path | tuple[object, ...]) -> Dataset:
+def _load(
+    dataset: Dataset | str | Path | tuple[object, ...], groups: str | Sequence[object] | None
+) -> Dataset:
     if isinstance(dataset, Dataset):
-        return dataset
-    if isinstance(dataset, tuple) and len(dataset) in {2, 3}:
-        graphs, y, groups = (*dataset, None)[:3]
-        return Dataset.from_graphs(graphs, y, groups=groups)  # type: ignore[arg-type]
-    if isinstance(dataset, str | Path):
-        return read_source(dataset, ReadOptions(), "needed")
-    raise TwinWLError(
-        f"dataset: got {shown(dataset)}, expected a Dataset, a name, a path or a tuple (graphs, y)"
-    )
+        data = dataset
+    elif isinstance(dataset, tuple) and len(dataset) in {2, 3}:
+        graphs, y, own = (*dataset, None)[:3]
+        data = Dataset.from_graphs(graphs, y, groups=own)  # type: ignore[arg-type]
+    elif isinstance(dataset, str | Path):
+        data = read_source(dataset, ReadOptions(), "needed")
+    else:
+        raise TwinWLError(
+            f"dataset: got {shown(dataset)}, expected a Dataset, a name, a path or a tuple (graphs, y)"
+        )
+    if groups is None:
+        return data
+    named = read_column(dataset, ReadOptions(), groups, "groups") if isinstance(groups, str) else groups
+    return replace(data, groups=groups_of(named, data))
 
 
 def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> list[Config]:
@@ -264,10 +320,10 @@ def _configs(method: Method, grid: str | Grid | None, scoring: str | None) -> li
         return [{"scoring": scorer, **config} for config in configs]
     if len(configs) == 1:
         if "scoring" in estimator.get_params(deep=False):
-            raise TwinWLError(f"scoring: {method.name} cannot choose by {scoring}; use another metric")
+            raise TwinWLError(f"scoring: {method.title} cannot choose by {scoring}; use another metric")
         raise TwinWLError(
-            f"scoring: got {scoring!r}, but {method.name} has one configuration and no parameter scoring, so "
-            "nothing is chosen by it; give a grid, or leave scoring out"
+            f"scoring: got {scoring!r}, but {method.title} has one configuration and no parameter scoring, "
+            "so nothing is chosen by it; give a grid, or leave scoring out"
         )
     return configs
 
@@ -303,7 +359,7 @@ def _results(
             unit for key, unit in units.items() if key not in known or not _covers(known[key], request)
         ]
         if missing and time.monotonic() < end:
-            title, done = f"{missing[0].method.name} on {data.name}", len(units) - len(missing)
+            title, done = f"{missing[0].method.title} on {data.name}", len(units) - len(missing)
             stack.enter_context(store.held())
             bar = stack.enter_context(ProgressBar(title, len(units), done=done, show=progress))
             stack.enter_context(engine)

@@ -47,6 +47,8 @@ class Method:
         An estimator object, in place of ``home``.
     regressor : str
         ``"module:Class"`` of the regressor; empty if there is none.
+    title : str
+        What results and messages call it; by default its name.
     """
 
     name: str
@@ -56,6 +58,11 @@ class Method:
     version: int = 1
     estimator: BaseEstimator | None = None
     regressor: str = ""
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        """Use the name where there is no title."""
+        object.__setattr__(self, "title", self.title or self.name)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -88,7 +95,7 @@ class Method:
             others = [other.name for other in METHODS.values() if task.name in other.tasks]
             known = f"use {', '.join(others)}" if others else "give an estimator for that"
             raise TwinWLError(
-                f"{self.name} is for {self.tasks[0]}, and this is {task.name} ({task.reason}); {known}"
+                f"{self.title} is for {self.tasks[0]}, and this is {task.name} ({task.reason}); {known}"
             )
         served = self.estimator is not None or task.name == TASKS[0]
         found = self if served else replace(self, home=self.regressor)
@@ -106,7 +113,7 @@ class Method:
         if isinstance(estimator, GraphEstimator) and not get_tags(estimator).target_tags.multi_output:
             others = [other.name for other in METHODS.values() if other.regressor]  # these learn several
             raise TwinWLError(
-                f"{self.name} learns one target, and there are {len(targets)}: {shown(list(targets))}; name "
+                f"{self.title} learns one target, and there are {len(targets)}: {shown(list(targets))}; name "
                 f"one, or use {', '.join(others)}"
             )
 
@@ -137,7 +144,7 @@ class Method:
         """
         if self.home not in {_STWIN, _SVC} or self.fixed.get("features", "joint") != "joint":
             known = "stwin, stwin-joint and stwin-svc"
-            raise TwinWLError(f"a readout cannot be used with {self.name}, only with {known}")
+            raise TwinWLError(f"a readout cannot be used with {self.title}, only with {known}")
         return self._with("+".join(["", *readout]), features="joint", readout=readout)
 
     def with_network(self, network: str) -> Method:
@@ -152,7 +159,7 @@ class Method:
             If the method is not NTwin.
         """
         if self.name != "ntwin":
-            raise TwinWLError(f"a network cannot be chosen for {self.name}, only for ntwin")
+            raise TwinWLError(f"a network cannot be chosen for {self.title}, only for ntwin")
         return self._with(f"+{network}", readout=network)
 
     def trained(self, *, refit: bool = False, device: str | None = None) -> Method:
@@ -168,7 +175,7 @@ class Method:
         """
         given = {name: value for name, value in (("refit", refit), ("device", device)) if value}
         for name in given.keys() - self.build({}, 0).get_params():
-            raise TwinWLError(f"{name} is for networks, and {self.name} is none; leave it out")
+            raise TwinWLError(f"{name} is for networks, and {self.title} is none; leave it out")
         return self._with("+refit" if refit else "", **given)  # a result of its own; devices share theirs
 
     def with_edge_labels(self, *, use: bool) -> Method:
@@ -186,13 +193,14 @@ class Method:
         names = [name for name in params if name.rpartition("__")[2] == "edge_labels"]
         if use and not names:
             known = ", ".join(other.name for other in METHODS.values() if other.regressor)
-            raise TwinWLError(f"{self.name} cannot use edge labels, only {known} can; leave edge_labels out")
+            raise TwinWLError(f"{self.title} cannot use edge labels, only {known} can; leave edge_labels out")
         changed = any(bool(params[name]) != use for name in names)
         suffix = f"+{'' if use else 'no-'}edge-labels" if changed else ""
         return self._with(suffix, **dict.fromkeys(names, use))
 
     def _with(self, suffix: str, **fixed: object) -> Method:
-        return replace(self, name=self.name + suffix, fixed={**self.fixed, **fixed})
+        name, title = self.name + suffix, self.title + suffix
+        return replace(self, name=name, title=title, fixed={**self.fixed, **fixed})
 
     def build(self, config: Config, seed: int) -> BaseEstimator:
         """Return a new estimator of this method with a configuration and a seed."""
@@ -203,7 +211,7 @@ class Method:
         known = estimator.get_params()
         unknown = [name for name in parameters if name not in known]
         if unknown:
-            raise TwinWLError(f"{self.name} has no parameter {unknown[0]!r}: {nearest(unknown[0], known)}")
+            raise TwinWLError(f"{self.title} has no parameter {unknown[0]!r}: {nearest(unknown[0], known)}")
         seeds = {name: seed for name in known if name.rpartition("__")[2] == "random_state"}
         return estimator.set_params(**{**seeds, **parameters})
 
@@ -364,7 +372,7 @@ def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
 
 
 def _from_estimator(estimator: Any, home: str) -> Method:  # noqa: ANN401
-    """Return a method for an estimator object, named by its class and a digest of its parameters."""
+    """Return a method for an estimator object, stored by its class and a digest of its parameters."""
     if not all(hasattr(estimator, name) for name in ("get_params", "fit", "predict")):
         raise TwinWLError(
             f"method: got {shown(estimator)}, expected a name, or an estimator with fit, predict and "
@@ -372,7 +380,57 @@ def _from_estimator(estimator: Any, home: str) -> Method:  # noqa: ANN401
         )
     described = json.dumps(estimator.get_params(deep=True), sort_keys=True, default=repr)
     digest = hashlib.blake2b(described.encode(), digest_size=4).hexdigest()
-    return Method(f"{home}#{digest}", home, estimator=estimator)
+    return Method(f"{home}#{digest}", home, estimator=estimator, title=_title_of(estimator))
+
+
+def _title_of(estimator: Any) -> str:  # noqa: ANN401
+    """Return the names of the classes: of a pipeline those of its steps, of a search also what it searches.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.svm import SVC
+    >>> from twinwl import STwinVectorizer
+    >>> _title_of(make_pipeline(STwinVectorizer(), SVC()))
+    'STwinVectorizer + SVC'
+    """
+    if isinstance(steps := getattr(estimator, "steps", None), list):
+        return " + ".join(_title_of(step) for _, step in steps if step not in {None, "passthrough"})
+    inner = getattr(estimator, "estimator", None)
+    return type(estimator).__name__ + (f"({_title_of(inner)})" if hasattr(inner, "get_params") else "")
+
+
+def told_apart(methods: Sequence[Method]) -> list[Method]:
+    """Return methods with different titles: equal ones are followed by the parameters that differ.
+
+    Raises
+    ------
+    TwinWLError
+        If one of them is there twice.
+    """
+    names = [method.name for method in methods]
+    titles = [method.title for method in methods]
+    for place, method in enumerate(methods):
+        if method.name in names[:place]:
+            raise TwinWLError(f"method: {method.title} is named twice; name each method once")
+    return [
+        method
+        if titles.count(method.title) == 1
+        else replace(method, title=_with_parameters(method, methods))
+        for method in methods
+    ]
+
+
+def _with_parameters(method: Method, methods: Sequence[Method]) -> str:
+    """Return the title of a method and those parameters in which it differs from others of this title."""
+    alike = [other.build({}, 0).get_params() for other in methods if other.title == method.title]
+    own = method.build({}, 0).get_params()
+    differing = [
+        f"{name.rpartition('__')[2]}={value!r}"
+        for name, value in own.items()
+        if name != "steps"
+        and not hasattr(value, "get_params")
+        and any(repr(other.get(name)) != repr(value) for other in alike)
+    ]
+    return f"{method.title} ({', '.join(differing)})" if differing else method.name
 
 
 def imported(path: str, form: str = "module:Class") -> Any:  # noqa: ANN401

@@ -20,11 +20,15 @@ import numbers
 import os
 import platform
 import re
+import shutil
+import textwrap
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
 from importlib import metadata
+from itertools import combinations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
 
@@ -37,6 +41,7 @@ from twinwl.errors import TwinWLError, import_extra, warn_caller
 from twinwl.files.storage import lock
 from twinwl.models.metrics import METRICS, WITHOUT_COPIES, names_for, of_task
 from twinwl.models.targets import Task
+from twinwl.terminal import in_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -242,6 +247,7 @@ def _parse(line: bytes) -> Row | None:
 PROTOCOLS = ("fair", "best-epoch", "best-fold-epoch")
 _CLASSES = Task("classification", "")
 _CONVENTIONAL = 0.05
+ROPE = 0.01
 _SMALLEST_SHOWN = 0.001
 _ALL_SIGNS_TRIED = 13
 
@@ -273,6 +279,10 @@ class Rendered:
         """Return the figures that `plot` draws."""
         raise NotImplementedError
 
+    def _spreads(self) -> list[float] | None:
+        """Return the deviations of these figures, if they are means."""
+        return None
+
     @property
     def _title(self) -> str:
         return type(self).__name__
@@ -290,7 +300,7 @@ class Rendered:
         if axes is None:
             axes = import_extra("matplotlib.figure", None).Figure().subplots()
         bars = self._bars()
-        axes.barh(list(bars), list(bars.values()))
+        axes.barh(list(bars), list(bars.values()), xerr=self._spreads())
         axes.set_title(self._title)
         return axes
 
@@ -339,6 +349,8 @@ class Evaluation(Rendered):
         How the graphs were split, in words.
     positive : str or None
         The positive one of two classes.
+    test_share : float or None
+        Size of a test part divided by the size of its training part; see `compare_scores`.
     """
 
     dataset: str
@@ -349,6 +361,7 @@ class Evaluation(Rendered):
     task: Task = _CLASSES
     split: str = ""
     positive: str | None = None
+    test_share: float | None = None
 
     def summary(self, protocol: str | None = None, metric: str | None = None) -> Summary | None:
         """Summarise the results under a protocol; None if it does not apply (a method without epochs)."""
@@ -392,6 +405,14 @@ class Evaluation(Rendered):
         """Number of test graphs, over all folds of one repeat, with an isomorphic copy in training."""
         first = {row["fold"]: row["n_leaked"] for row in self.rows if row["seed"] == self.rows[0]["seed"]}
         return sum(first.values())
+
+    @property
+    def without_copies(self) -> str:
+        """Mean accuracy, or RMSE, on test graphs without such a copy, as text; "" if all or none have one."""
+        headline = names_for(self.task.name)[0]
+        scores = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
+        known = [score for score in scores if score is not None]
+        return METRICS[headline].text(float(np.mean(known))) if known else ""
 
     @property
     def metrics(self) -> list[str]:
@@ -484,28 +505,47 @@ class Evaluation(Rendered):
             found["positive"] = self.positive
         return {**found, "tasks": fair} if fair else found
 
-    def compared_with(self, other: Evaluation) -> PairedComparison | None:
-        """Compare with another method on the same folds, where the main metric is defined for both.
+    def compared_with(self, other: Evaluation, rope: float = ROPE) -> PairedComparison | None:
+        """Compare with another method on the folds that both have, where the main metric is defined for both.
+
+        Parameters
+        ----------
+        other
+        rope
+            Largest difference of methods that are practically equal, as for `compare_scores`.
 
         Returns
         -------
         PairedComparison or None
             None if there are fewer than two such folds: one says nothing about chance.
         """
-        if not isinstance(other, Evaluation) or len(other.fold_scores) != len(self.fold_scores):
+        ours, theirs = self._score_of_fold, getattr(other, "_score_of_fold", {})
+        shared = [fold for fold in ours if fold in theirs]
+        if not shared:
             raise TwinWLError(
                 "compared_with needs an Evaluation on the same folds; evaluate both with the same split"
             )
-        pairs = np.column_stack([self.fold_scores, other.fold_scores])
-        pairs = pairs[~np.isnan(pairs).any(axis=1)]
-        names = (self.method, other.method)
-        return compare_scores(pairs[:, 0], pairs[:, 1], names, metric=self.metric) if len(pairs) > 1 else None
+        pairs = np.array([(ours[fold], theirs[fold]) for fold in shared])
+        first, second = pairs[~np.isnan(pairs).any(axis=1)].T
+        names, share = (self.method, other.method), self.test_share
+        if len(first) < 2:  # noqa: PLR2004
+            return None
+        return compare_scores(first, second, names, test_share=share, metric=self.metric, rope=rope)
+
+    @property
+    def _score_of_fold(self) -> dict[tuple[str, int, int], float]:
+        """The main score by split, seed and fold."""
+        folds = sorted({(row.get("splits", ""), row["seed"], row["fold"]) for row in self.rows})
+        return dict(zip(folds, self.fold_scores))
+
+    @property
+    def about(self) -> list[str]:
+        """The task and the split, in words."""
+        return list(filter(None, [str(self.task) * bool(self.task.reason), self.split]))
 
     def __str__(self) -> str:
-        headline = names_for(self.task.name)[0]
-        about = [str(self.task)] * bool(self.task.reason) + [self.split] * bool(self.split)
-        about += [f"inputs: {self.inputs}"] * bool(self.rows)
-        lines = [f"{self.method} on {self.dataset}", *(f"  {line}" for line in about)]
+        inputs = [f"inputs: {self.inputs}"] * bool(self.rows)
+        lines = [f"{self.method} on {self.dataset}", *(f"  {line}" for line in [*self.about, *inputs])]
         for metric, task, summary in self.readings():
             if not task:
                 positive = METRICS[metric].of_positive and self.positive is not None
@@ -514,11 +554,8 @@ class Evaluation(Rendered):
         if self.tasks:
             lines += self._about_tasks()
         if self.n_leaked:
-            scores = [row["scores"].get(headline + WITHOUT_COPIES) for row in self.rows]
-            known = [score for score in scores if score is not None]
-            without = (
-                f"; {headline} without them {METRICS[headline].text(float(np.mean(known)))}" if known else ""
-            )
+            headline, score = names_for(self.task.name)[0], self.without_copies
+            without = f"; {headline} without them {score}" if score else ""
             lines.append(f"  {self.n_leaked} test graphs have an isomorphic copy in training{without}")
         return "\n".join(lines)
 
@@ -547,23 +584,162 @@ def _in_words(inputs: list[str] | None) -> str:
     return ", ".join(name.replace("_", " ") for name in inputs) or "structure only"
 
 
-def latex_table(results: Sequence[Evaluation]) -> str:
-    """Return one row per method and one column per metric, for the package booktabs."""
-    metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
-    titles = [METRICS[name].titled(results[0].positive) + " (%)" * METRICS[name].percent for name in metrics]
-    lines = [["method", "inputs", *map(_escape, titles)]]
-    for result in results:
-        found = {
-            name: summary.figure
-            for name, task, summary in result.readings()
-            if not (task or summary.optimistic)
-        }
-        lines.append([_escape(result.method), result.inputs, *(found.get(name, "--") for name in metrics)])
-    head, *body = [" & ".join(line).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for line in lines]
-    about = f"% {results[0].dataset}, fair protocol: mean and standard deviation over folds"
-    columns = "ll" + "r" * len(metrics)
-    rows = [about, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
-    return "\n".join([*rows, r"\bottomrule", r"\end{tabular}", ""])
+@dataclass(frozen=True)
+class MethodComparison(Rendered):
+    """Several methods on one data set, over the same folds: their figures, and all pairs compared.
+
+    Attributes
+    ----------
+    evaluations : tuple of Evaluation
+        One per method.
+    rope : float
+        Largest difference of methods that are practically equal, as for `compare_scores`.
+
+    >>> import twinwl as tw
+    >>> methods = [tw.STwinSVC(1, C=1), tw.STwinSVC(2, C=1)]
+    >>> result = tw.evaluate(methods, "TWINS:n_pairs=10", n_folds=2)
+    >>> [evaluation.method for evaluation in result.evaluations]
+    ['STwinSVC (n_iter=1)', 'STwinSVC (n_iter=2)']
+    >>> [pair.names for pair in result.pairs]
+    [('STwinSVC (n_iter=1)', 'STwinSVC (n_iter=2)')]
+    """
+
+    evaluations: tuple[Evaluation, ...]
+    rope: float = ROPE
+
+    @cached_property
+    def pairs(self) -> list[PairedComparison]:
+        """Every two methods compared by the main metric, p-values corrected for the number of pairs."""
+        pairs = [
+            first.compared_with(second, self.rope) for first, second in combinations(self._summarised, 2)
+        ]
+        found = [pair for pair in pairs if pair is not None]
+        corrected = holm([pair.t_p_value for pair in found])
+        return [replace(pair, holm_p_value=p_value) for pair, p_value in zip(found, corrected)]
+
+    @property
+    def _summarised(self) -> list[Evaluation]:
+        """The methods that have results, to which the protocol applies."""
+        return [each for each in self.evaluations if each.rows and each.summary() is not None]
+
+    def findings(self) -> list[str]:
+        """Return one sentence per pair; none of a single fold, which says nothing about chance."""
+        inputs = {each.inputs for each in self._summarised}
+        remark = ["Not all methods used the same inputs."] * (len(inputs) > 1 and bool(self.pairs))
+        return [*map(str, self.pairs), *remark]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one record per method, protocol and metric that applies; see `Evaluation.to_records`."""
+        return [record for each in self.evaluations for record in each.to_records()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain values, each method with its comparisons."""
+        pairs = [_plain(pair) for pair in self.pairs]
+        methods = [
+            {**each.to_dict(), "comparisons": [pair for pair in pairs if each.method in pair["names"]]}
+            for each in self.evaluations
+        ]
+        return {"dataset": self.evaluations[0].dataset, "rope": self.rope, "methods": methods}
+
+    def table(self) -> list[list[str]]:
+        """Return one column per method and one row per metric, the header first; "–" where none applies."""
+        cells: dict[str, dict[str, str]] = defaultdict(dict)
+        for each in self.evaluations:
+            for metric, task, summary in each.readings():
+                if task and metric != each.metric:
+                    continue
+                of = task or (METRICS[metric].of_positive and each.positive)
+                label = (
+                    metric + f" ({of})" * bool(of) + f", {summary.protocol} (optimistic)" * summary.optimistic
+                )
+                folds = f" ({len(summary.defined)} folds)" if summary.undefined else ""
+                cells[label][each.method] = summary.figure + folds
+        names = [each.method for each in self.evaluations]
+        rows = [[label, *(row.get(name, "–") for name in names)] for label, row in cells.items()]
+        if any(each.n_leaked for each in self.evaluations):
+            headline = names_for(self.evaluations[0].task.name)[0]
+            rows.append(["copies in training", *(f"{each.n_leaked}" for each in self.evaluations)])
+            rows.append([f"{headline} without", *(each.without_copies or "–" for each in self.evaluations)])
+        rows.append(["inputs", *(each.inputs for each in self.evaluations)])
+        return [["fair protocol", *names], *rows]
+
+    def _bars(self) -> dict[str, float]:
+        return {each.method: each.mean for each in self._summarised}
+
+    def _spreads(self) -> list[float]:
+        return [each.std for each in self._summarised]
+
+    @property
+    def _title(self) -> str:
+        first = self.evaluations[0]
+        return f"{first.dataset}: {METRICS[first.metric].titled(first.positive)}, {first.protocol}"
+
+    def _page(self) -> Page:
+        from twinwl.report.page import Block, Page, PlainTable, Section  # noqa: PLC0415  (on demand)
+
+        (header, *rows), (names, *pairs) = self.table(), self._pairs_table()
+        sections = [Section("figures", "Figures", [PlainTable(header, rows)])]
+        if pairs:
+            blocks: list[Block] = [self.findings(), PlainTable(names, pairs, frozenset({1})), _ABOUT_PAIRS]
+            sections.append(Section("pairs", "All pairs", blocks))
+        return Page(self._title, self.evaluations[0].about, [], sections, [])
+
+    def _pairs_table(self) -> list[list[str]]:
+        """Return what is known of each pair as text, the header first."""
+        rows = [
+            [
+                *pair.names,
+                f"{math.copysign(float(METRICS[pair.metric].gap(*pair.means)), pair.difference):+g}",
+                *(
+                    p_value_text(p).removeprefix("p = ").removeprefix("p ")
+                    for p in (pair.t_p_value, pair.holm_p_value)
+                ),
+                *(f"{share:.2f}" for share in (pair.better, pair.equal, pair.worse)),
+            ]
+            for pair in self.pairs
+        ]
+        return [
+            ["method", "other", "difference", "p", "p (Holm)", "P(better)", "P(equal)", "P(worse)"],
+            *rows,
+        ]
+
+    def to_latex(self) -> str:
+        """Return a row per method and a column per metric, and a table of all pairs, for booktabs."""
+        first = self.evaluations[0]
+        metrics = list(dict.fromkeys(name for each in self.evaluations for name in each.metrics))
+        titles = [METRICS[name].titled(first.positive) + " (%)" * METRICS[name].percent for name in metrics]
+        lines = [["method", "inputs", *titles]]
+        for each in self.evaluations:
+            fair = (reading for reading in each.readings() if not (reading[1] or reading[2].optimistic))
+            found = {name: summary.figure for name, _, summary in fair}
+            lines.append([each.method, each.inputs, *(found.get(name, "--") for name in metrics)])
+        about = f"% {first.dataset}, fair protocol: mean and standard deviation over folds"
+        text = f"{about}\n{_tabular(lines, 2)}"
+        return f"{text}\n% {_ABOUT_PAIRS}\n{_tabular(self._pairs_table(), 2)}" if self.pairs else text
+
+    def __str__(self) -> str:
+        first = self.evaluations[0]
+        if len(self.evaluations) == 1:
+            return str(first)
+        width = shutil.get_terminal_size().columns
+        sentences = [textwrap.fill(line, width, subsequent_indent="  ") for line in self.findings()]
+        lines = [first.dataset, *(f"  {line}" for line in first.about)]
+        return "\n".join([*lines, "", in_blocks(self.table(), width), "", *sentences])
+
+
+_ABOUT_PAIRS = (
+    "Corrected resampled t-test, also after Holm's correction for all pairs, and the probabilities of a "
+    "Bayesian correlated t-test that the first method is better, practically equal, or worse."
+)
+
+
+def _tabular(rows: list[list[str]], n_left: int) -> str:
+    head, *body = [
+        " & ".join(map(_escape, row)).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for row in rows
+    ]
+    columns = "l" * n_left + "r" * (len(rows[0]) - n_left)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def _escape(text: str) -> str:
@@ -738,6 +914,14 @@ class PairedComparison:
         The metric, which decides which sign is better.
     half_width : float
         Half of the 95 % interval around the difference that belongs to the corrected t-test.
+    better, equal, worse : float
+        Bayesian correlated t-test (Benavoli et al., 2017): the probability that the first is better than the
+        second by more than ``rope``, that they differ by less, and that it is worse by more.
+    rope : float
+        Largest difference of methods that are practically equal; of errors in units of the target (RMSE, MAE)
+        relative to the mean of both.
+    holm_p_value : float
+        ``t_p_value`` corrected for the number of pairs that were compared, by Holm's method.
     """
 
     names: tuple[str, str]
@@ -747,21 +931,37 @@ class PairedComparison:
     effect_size: float
     n_folds: int
     means: tuple[float, float]
-    metric: str = "accuracy"
-    half_width: float = 0.0
+    metric: str
+    half_width: float
+    better: float
+    equal: float
+    worse: float
+    rope: float
+    holm_p_value: float
 
     @property
     def significant(self) -> bool:
-        """Whether the p-value of the corrected t-test is below 5 %."""
-        return self.t_p_value < _CONVENTIONAL
+        """Whether the p-value of the corrected t-test, after Holm's correction, is below 5 %."""
+        return self.holm_p_value < _CONVENTIONAL
+
+    @property
+    def rope_text(self) -> str:
+        """The largest difference of methods that are practically equal, in words."""
+        metric = METRICS[self.metric]
+        if metric.percent:
+            return f"{100 * self.rope:g} point{'s' * (self.rope != ROPE)}"
+        return f"{100 * self.rope:g} %" if _in_units(self.metric) else f"{self.rope:g}"
 
     def __str__(self) -> str:
         first, second = self.names
         metric = METRICS[self.metric]
         ahead = f"{metric.gap(*self.means)} {'points' if metric.percent else f'({metric.title})'}"
-        t_test, wilcoxon = p_value_text(self.t_p_value), p_value_text(self.wilcoxon_p_value)
-        figures = f"corrected t-test {t_test}, Wilcoxon {wilcoxon}, "
-        figures += f"effect size {self.effect_size:+.2f}, {self.n_folds} folds"
+        corrected = " after Holm" * (self.holm_p_value != self.t_p_value)
+        figures = f"corrected t-test{corrected} {p_value_text(self.holm_p_value)}, {self.n_folds} folds"
+        within = f"within {self.rope_text} with probability {self.equal:.0%}"
+        if self.equal >= 1 - _CONVENTIONAL:
+            return f"{first} and {second} are practically equal: {within} ({figures})."
+        figures = f"{within}, {figures}"
         if self.difference == 0:
             return f"{first} and {second} score the same on average ({figures})."
         better, worse = (first, second) if metric.sign * self.difference > 0 else (second, first)
@@ -777,6 +977,7 @@ def compare_scores(
     *,
     test_share: float | None = None,
     metric: str = "accuracy",
+    rope: float = ROPE,
 ) -> PairedComparison:
     """Compare two methods by their scores on the same folds.
 
@@ -791,9 +992,12 @@ def compare_scores(
         number of scores is taken as the number of folds.
     metric
         Metric of the scores.
+    rope
+        Largest difference of methods that are practically equal (region of practical equivalence): 0.01 is
+        one point of accuracy, and 1 % of an error in units of the target.
 
-    >>> print(compare_scores([0.9, 0.8, 0.85], [0.9, 0.8, 0.85], ("a", "b")))  # doctest: +ELLIPSIS
-    a and b score the same on average (corrected t-test p = 1.000, Wilcoxon p = 1.000, effect ... 3 folds).
+    >>> print(compare_scores([0.9, 0.8, 0.85], [0.9, 0.8, 0.85], ("a", "b")))
+    a and b are practically equal: within 1 point with probability 100% (corrected t-test p = 1.000, 3 folds).
     """
     from scipy import stats  # noqa: PLC0415  (slow to load)
 
@@ -807,13 +1011,40 @@ def compare_scores(
         raise TwinWLError("a fold score is not a finite number; both methods need a score on every fold")
     difference, means = x - y, (float(x.mean()), float(y.mean()))
     mean, spread = float(difference.mean()), float(difference.std(ddof=1))
+    width = rope * (sum(means) / 2 if _in_units(metric) else 1)
+    ahead = METRICS[metric].sign * mean
     if np.ptp(difference) == 0:  # the same difference everywhere: no spread to test against
         p_value, effect, half_width = float(mean == 0), float(np.copysign(np.inf, mean)) if mean else 0.0, 0.0
+        worse, better = float(ahead < -width), float(ahead > width)
     else:
         error = spread * np.sqrt(1 / n + (1 / (n - 1) if test_share is None else test_share))
         p_value, effect = float(2 * stats.t.sf(abs(mean / error), df=n - 1)), mean / spread
         half_width = float(error * stats.t.ppf(0.975, df=n - 1))
-    return PairedComparison(names, mean, p_value, _wilcoxon(difference), effect, n, means, metric, half_width)
+        # With a flat prior the posterior of the difference is this test's own t distribution.
+        better, worse = (float(stats.t.cdf((side - width) / error, df=n - 1)) for side in (ahead, -ahead))
+    equal = 1 - better - worse
+    return PairedComparison(
+        names, mean, p_value, _wilcoxon(difference), effect, n, means, metric, half_width,
+        better, equal, worse, rope, holm_p_value=p_value,
+    )  # fmt: skip
+
+
+def _in_units(metric: str) -> bool:
+    """Whether a metric is an error in units of the target, of which no fixed difference is small."""
+    return METRICS[metric].task == "regression" and not METRICS[metric].greater_is_better
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for their number, by Holm's method (1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order, n = np.argsort(p_values), len(p_values)
+    steps = np.array(p_values, float)[order] * (n - np.arange(n))
+    corrected = np.empty(n)
+    corrected[order] = np.minimum(1, np.maximum.accumulate(steps))
+    return [float(value) for value in corrected]
 
 
 def p_value_text(p_value: float) -> str:

@@ -1,7 +1,8 @@
 """Splits of a data set into training, validation and test graphs.
 
 ``split=`` names one: stratified folds, a split by scaffold (molecules with the same ring systems and linkers
-stay together: Bemis and Murcko), a column of the table (parts or years), or a file.
+stay together: Bemis and Murcko), a column of the table (parts, numbers of folds, or years), or a file. In
+Python it is also a splitter of scikit-learn, or a list of pairs ``(train, test)`` of graph indices.
 
 A JSON file holds ``{"train": [0, 1, …], "valid": […], "test": […]}``, a list of such objects (one per fold),
 an object from row to part, or a list of parts, one per row. A table (.csv, .tsv) has a column of parts, and
@@ -19,11 +20,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from twinwl.arguments import PATH, checked, integer, items
+from twinwl.arguments import PATH, checked, foreign_array, integer, items
 from twinwl.arrays import Int64, Values
 from twinwl.datasets.catalogue import data_folders
 from twinwl.datasets.dataset import Dataset, is_missing
@@ -32,6 +33,7 @@ from twinwl.datasets.source import read_columns
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, shown
 from twinwl.models.calibration import hold_out, rarest_classes
 from twinwl.models.targets import read_targets
+from twinwl.terminal import counted
 
 WORDS = ("stratified", "scaffold", "scaffold-shuffled", "gnn-comparison")
 HELD_OUT = 0.1  # share of the training part that chooses epoch and configuration
@@ -125,12 +127,10 @@ def make_folds(
     n_units = np.bincount(np.unique(np.stack([codes, units]), axis=1)[0])
     rarest = int(n_units.argmin())
     if n_units[rarest] < n_folds:
-        whose = f"class {classes.tolist()[rarest]!r} has" if stratified and not several else "there are"
-        what = "graphs" if groups is None else "groups"
-        raise TwinWLError(
-            f"{whose} {n_units[rarest]} {what}, too few for {n_folds} folds; "
-            "use fewer folds, or give more of them"
-        )
+        whose = f"class {classes.tolist()[rarest]!r} has" if stratified and not several else "the data have"
+        found = counted(int(n_units[rarest]), "graph" if groups is None else "group")
+        fewer = "" if n_units[rarest] < 2 else "use fewer folds, or "  # noqa: PLR2004
+        raise TwinWLError(f"{whose} {found}, too few for {n_folds} folds; {fewer}give more of them")
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
@@ -338,9 +338,7 @@ def groups_of(groups: Column | Sequence[object], data: Dataset) -> Int64:
     return np.unique(kinds, return_inverse=True)[1].astype(np.int64)
 
 
-def split_of(
-    data: Dataset, split: str | Path | Column | Sequence[object] | None, n_folds: int, task: str
-) -> Split:
+def split_of(data: Dataset, split: object, n_folds: int, task: str) -> Split:
     """Understand what ``split=`` says.
 
     Parameters
@@ -348,13 +346,14 @@ def split_of(
     data
         The data set.
     split
-        A word of `WORDS`, a file, a `Column`, or one value per graph; None is ``"stratified"``.
+        A word of `WORDS`, a file, a `Column`, one value per graph, pairs of indices, or a splitter of
+        scikit-learn; None is ``"stratified"``.
     n_folds
         Of stratified folds.
     task
         ``"classification"`` requires every class among the graphs to learn from.
     """
-    stratified = task == "classification"
+    stratified, targets = task == "classification", data.targets
     if not stratified:  # every split of numbers is one of graphs of a single class
         data = replace(data, y=np.zeros(len(data)), tasks=())
     if split is None or (isinstance(split, str) and split == "stratified"):
@@ -370,7 +369,68 @@ def split_of(
         return _by_scaffold(data, split)
     if isinstance(split, str | Path):
         return _from_file(data, Path(split))
-    return _from_cells(data, *_cells(split, "split", data))
+    if callable(getattr(split, "split", None)):
+        return _from_splitter(data, split, targets if targets.ndim == 1 else _strata(data.targets))
+    given = split if isinstance(split, Column) else _listed(split, "split")
+    if isinstance(given, list) and isinstance((given or [()])[0], list | tuple):
+        return _from_pairs(data, "split", given)
+    return _from_cells(data, *_cells(given, "split", data))
+
+
+def _from_splitter(data: Dataset, splitter: Any, y: Values) -> Split:  # noqa: ANN401  (of scikit-learn)
+    """Split as a splitter of scikit-learn does; it is asked once, so that all methods have the same folds."""
+    try:
+        pairs = list(splitter.split(data.graphs, y, data.groups))
+    except Exception as error:  # whatever a foreign class raises
+        raise TwinWLError(f"split: {shown(splitter)} cannot split {data.name} ({error})") from error
+    return _from_pairs(data, type(splitter).__name__, pairs)
+
+
+def _from_pairs(data: Dataset, what: str, pairs: Sequence[object]) -> Split:
+    """Split by pairs of the indices of training and test graphs, one pair per fold."""
+    if not pairs:
+        raise TwinWLError(f"{what}: got no folds, expected at least one pair (train, test)")
+    marked = []
+    for number, pair in enumerate(pairs):
+        where = f"{what}, fold {number}"
+        both = items(where, pair, "a pair (train, test) of lists of graph indices")
+        if len(both) != 2:  # noqa: PLR2004
+            raise TwinWLError(f"{where}: got {len(both)} parts, expected a pair (train, test)")
+        train, test = (
+            _indices(part, f"{where}, {name}", data) for name, part in zip(("train", "test"), both)
+        )
+        if len(shared := np.intersect1d(train, test)):
+            raise TwinWLError(
+                f"{where}: {counted(len(shared), 'graph')} in both train and test, the first is graph "
+                f"{shared[0]}; leave each out of one part"
+            )
+        marked.append(Fold(train, np.empty(0, np.int64), test))
+
+    def folds(seed: int) -> list[Fold]:
+        return [
+            _complete(fold, data, f"{what}, fold {number}", seed, number)
+            for number, fold in enumerate(marked)
+        ]
+
+    indices = [[len(fold.train), *fold.train, *fold.test] for fold in marked]
+    kind = f"{what.rpartition('/')[2]} {_digest(np.concatenate(indices))}"
+    return Split(kind, f"{what}: {counted(len(marked), 'fold')}", folds)
+
+
+def _indices(part: object, where: str, data: Dataset) -> Int64:
+    """Return the indices of graphs in order."""
+    found = foreign_array(where, part)
+    if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
+        raise TwinWLError(f"{where}: got {shown(part)}, expected graph indices, at least one")
+    distinct = np.unique(found).astype(np.int64)
+    if distinct[0] < 0 or distinct[-1] >= len(data):
+        odd = distinct[0] if distinct[0] < 0 else distinct[-1]
+        raise TwinWLError(
+            f"{where}: graph {odd} is out of range: {data.name} has the graphs 0 to {len(data) - 1}"
+        )
+    if len(distinct) < len(found):
+        raise TwinWLError(f"{where}: {len(found) - len(distinct):,} indices are repeated; give each once")
+    return distinct
 
 
 def _by_scaffold(data: Dataset, word: str) -> Split:
@@ -502,12 +562,16 @@ def _cells(given: Column | Sequence[object], argument: str, data: Dataset) -> tu
     """Return what to call the values in messages, and one for each graph."""
     if isinstance(given, Column):
         return f"column {given.name!r} of {data.name}", [given.cells[row] for row in data.rows.tolist()]
-    cells = items(
-        argument, getattr(given, "tolist", lambda: given)(), "a name, a file, or one value per graph"
-    )
+    cells = _listed(given, argument)
     if len(cells) != len(data):
         raise TwinWLError(f"{argument}: got {len(cells)} values for {len(data)} graphs; give one per graph")
     return argument, cells
+
+
+def _listed(given: object, argument: str) -> list[object]:
+    return items(
+        argument, getattr(given, "tolist", lambda: given)(), "a name, a file, or one value per graph"
+    )
 
 
 def _check_known(what: str, cells: list[object], data: Dataset, expected: str) -> None:
@@ -522,8 +586,8 @@ def _check_known(what: str, cells: list[object], data: Dataset, expected: str) -
 
 
 def _from_cells(data: Dataset, what: str, cells: list[object]) -> Split:
-    """Split by one value per graph: the name of its part, or its year."""
-    _check_known(what, cells, data, "train, validation or test, or a year")
+    """Split by one value per graph: the name of its part, the number of its fold, or its year."""
+    _check_known(what, cells, data, "train, validation or test, the number of a fold, or a year")
     names = [_PART_OF_NAME.get(str(cell).strip().lower()) for cell in cells]
     times = [_time(cell) for cell in cells]
     about = ""
@@ -531,12 +595,17 @@ def _from_cells(data: Dataset, what: str, cells: list[object]) -> Split:
         part = np.array(names)
     elif None not in times:
         part, about = _by_time(times, what)
+    elif None not in (numbers := [_fold_number(cell) for cell in cells]):
+        fold_of_graph = np.array(numbers)
+        tested = [fold_of_graph == number for number in np.unique(fold_of_graph) if number >= 0]
+        return _from_pairs(data, what, [(np.flatnonzero(~test), np.flatnonzero(test)) for test in tested])
     else:
         odd = [place for place, pair in enumerate(zip(names, times)) if pair == (None, None)]
         place = odd[0] if odd else names.index(None)
         raise TwinWLError(
             f"{what}: row {data.rows[place]} holds {shown(cells[place])}, expected train, validation or test "
-            "everywhere, or a year (or a date) everywhere; graphs that must stay together are named by groups"
+            "everywhere, the number of a fold everywhere, or a year (or a date) everywhere; graphs that must "
+            "stay together are named by groups"
         )
     marked = Fold(*(np.flatnonzero(part == number) for number in range(3)))
     for name in ("train", "test"):
@@ -573,6 +642,13 @@ def _by_time(times: list[str | None], what: str) -> tuple[Int64, str]:
     return part, f", by time: tested on {since} and later, the rest is up to {until}"
 
 
+def _fold_number(cell: object) -> int | None:
+    """Read the number of the fold that tests on a graph; -1 for none, as scikit-learn's PredefinedSplit."""
+    text = str(cell).strip().removesuffix(".0")
+    found = int(text) if text.removeprefix("-").isdecimal() else None
+    return found if found is not None and -1 <= found < _YEARS.start else None
+
+
 def _time(cell: object) -> str | None:
     """Read a year, or a date, as text that sorts by time."""
     if isinstance(cell, dt.date):
@@ -586,7 +662,7 @@ def _time(cell: object) -> str | None:
         return None
 
 
-def _complete(fold: Fold, data: Dataset, what: str, seed: int) -> Fold:
+def _complete(fold: Fold, data: Dataset, what: str, seed: int, number: int = 0) -> Fold:
     """Refuse a split that hides a class or tears groups apart; hold a tenth out where nothing is."""
     y, groups = data.targets, data.groups
     for place, column in enumerate(y.T if y.ndim > 1 else [y]):
@@ -606,7 +682,7 @@ def _complete(fold: Fold, data: Dataset, what: str, seed: int) -> Fold:
     if len(fold.validation):
         return fold
     codes = np.unique(_strata(y), return_inverse=True)[1].astype(np.int64)
-    return _held_out(fold.train, fold.test, codes, groups, seed, 0)
+    return _held_out(fold.train, fold.test, codes, groups, seed, number)
 
 
 def _digest(values: np.ndarray) -> str:
