@@ -119,15 +119,17 @@ def large(long):
 def growing():
     """Return what refinement and isomorphism give for graphs of many sizes, for whose results room grows."""
     out = []
-    for n in (1, 2, 5, 9, 20, 33, 70, 200):
-        kinds = [nx.empty_graph(n), nx.star_graph(n - 1), nx.gnm_random_graph(n, 2 * n, seed=0)]
+    for n in (1, 2, 5, 9, 20, 33, 71, 199):
+        hub, alone = 2 * n // 5, (n + 1) // 4  # the subgraph of the hub needs most room after many small ones
+        kinds = [nx.empty_graph(n), nx.gnm_random_graph(n, 2 * n, seed=0), nx.empty_graph(n)]
+        kinds[-1].add_edges_from((hub, node) for node in range(alone, n) if node != hub)
         kinds += [nx.complete_graph(n)] if n <= DENSE else []
         for graph in kinds:
-            batch = tw.from_networkx([graph, graph])
-            out.append(rooted_subgraphs(batch, 2 if n <= DENSE else 1).indices.tolist())
+            batch = tw.from_networkx([graph])
+            out += [rooted_subgraphs(batch, hops).indices.tolist() for hops in (1, 2)[: 1 + (n <= DENSE)]]
             out += [refine(batch, 3).colours.tolist(), rooted_sizes(batch, 3).tolist()]
             out += [tw.graph_hashes(batch), tw.graph_hashes(batch, "stable")]
-            out.append(tw.deduplicate(batch).labels.tolist())
+            out.append(tw.deduplicate(tw.concatenate([batch, batch])).labels.tolist())
             readouts = READ_OUT if n <= SMALL else READ_OUT[:4]
             out += [tw.graph_hashes(batch, 1, readout=name) for name in readouts]
     return out
