@@ -10,11 +10,16 @@ from __future__ import annotations
 import contextlib
 import doctest
 import importlib
+import os
 import re
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+# Before anything loads the libraries that read it: threads of BLAS and torch wait for each other by spinning.
+# Where other processes need the processors, tests with small matrices take up to ten times as long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from twinwl.models.vectorizer import STwinVectorizer
     from twinwl.neural.ntwin import NTwinClassifier, NTwinRegressor
     from twinwl.neural.stwin import STwinClassifier, STwinRegressor
+    from twinwl.refinement.colours import colours
+    from twinwl.refinement.identities import rooted_sizes
 
     from_edges = GraphBatch.from_edges
     from_graph6 = GraphBatch.from_graph6
@@ -63,6 +65,8 @@ _NAMES_IN = {
     "models.vectorizer": ("STwinVectorizer",),
     "neural.ntwin": ("NTwinClassifier", "NTwinRegressor"),
     "neural.stwin": ("STwinClassifier", "STwinRegressor"),
+    "refinement.colours": ("colours",),
+    "refinement.identities": ("rooted_sizes",),
 }
 _HOME_OF = {name: f"twinwl.{module}" for module, names in _NAMES_IN.items() for name in names}
 _MODULES = ("nn", "pyg", "research", "results")
@@ -95,6 +99,7 @@ __all__ = [
     "__version__",
     "as_batch",
     "audit",
+    "colours",
     "compare",
     "concatenate",
     "deduplicate",
@@ -111,6 +116,7 @@ __all__ = [
     "graph_hashes",
     "load",
     "load_dataset",
+    "rooted_sizes",
     "save",
 ]
 

@@ -49,17 +49,17 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.function, self.options = function, options
 
-    def __call__(self, *args: Any) -> Any:  # noqa: ANN401  (whatever the function takes)
+    def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: ANN401  (whatever the function takes)
         """Call the function in the faster way."""
         if _PLAIN.inside:
-            return self.function(*args)
+            return self.function(*args, **named)
         # Options allow compiled code to round in another way, and results must not depend on what is loaded.
         if self.options or not (_PLAIN.pays and _are_small(args)):
-            return self.compiled(*args)
+            return self.compiled(*args, **named)
         began, _PLAIN.inside = time.perf_counter(), True
         try:
             with np.errstate(over="ignore"):  # words wrap around
-                return self.function(*args)
+                return self.function(*args, **named)
         finally:
             _PLAIN.inside = False
             _PLAIN.spend(time.perf_counter() - began)

@@ -156,3 +156,11 @@ before = "numba" in sys.modules
 print(before, total(np.arange(3)), "numba" in sys.modules)
 """
     assert run(site, code) == ["False 3 True"]
+
+
+def test_arguments_may_go_by_name():
+    @kernel
+    def difference(first, second):
+        return first - second
+
+    assert difference(1, second=2) == difference(second=2, first=1) == -1

@@ -47,6 +47,12 @@ def test_last_group_of_a_class_is_learnt_from():
     assert set(codes[held]) == {0}
 
 
+def test_the_only_graph_of_a_class_is_learnt_from():
+    kept, held = hold_out(np.array([0, 0, 0, 0, 1]), 0.5, 0)
+    assert 4 in kept
+    assert len(held) == 2
+
+
 def test_seed_decides():
     codes = np.tile([0, 1], 50)
     first, again, other = (hold_out(codes, 0.1, seed)[1].tolist() for seed in (0, 0, 1))

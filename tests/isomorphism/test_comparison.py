@@ -123,6 +123,12 @@ def test_a_function_may_be_the_readout():
     assert result.witness.value == (2, 2)
 
 
+def test_a_function_may_tell_graphs_apart_in_a_single_round():
+    cycles = nx.cycle_graph(14), nx.disjoint_union(nx.cycle_graph(7), nx.cycle_graph(7))
+    result = tw.compare(*cycles, readout=lambda rooted: (len(rooted), len(rooted.edges)) == (7, 6))
+    assert (result.iteration, result.witness.value) == (3, True)
+
+
 def test_several_readouts_give_a_tuple():
     result = tw.compare(nx.cycle_graph(6), two_triangles(), readout=["size", "edges", len])
     assert result.readout == ("size", "edges", "len")

@@ -182,3 +182,24 @@ def test_what_cannot_be_imported_is_not_saved(tmp_path):
         ):
             tw.save(model, tmp_path / "own.twinwl")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"subtree": "gin"}, {"readout": "ppgn"}, {"edge_labels": True, "hops": 1, "root_mark": "distance"}],
+    ids=["gin", "subtree", "ppgn", "edges"],
+)
+def test_vectors_of_the_nodes_of_a_graph_sum_to_its_own(options):
+    rng = np.random.default_rng(0)
+    edges = [[(0, 1), (1, 2), (2, 3)], [(0, 1), (1, 2), (2, 0)], [(0, 1)]]
+    labels = [rng.choice(["a", "b"], n).tolist() for n in (4, 3, 2)]
+    bonds = [rng.choice(["-", "="], len(some)).tolist() for some in edges]
+    graphs = GraphBatch.from_edges(edges, node_labels=labels, edge_labels=bonds)
+    graphs = graphs if options.get("edge_labels") else graphs.without_edge_labels()
+    small = {"layers": 2, "hidden": 4, "task": "none", "normalize": False}
+    transformer = NTwinTransformer(**small, **options).fit(graphs)
+    vectors = transformer.node_vectors(graphs)
+    assert vectors.shape == (graphs.n_nodes, transformer.n_features_out_)
+    sums = np.add.reduceat(vectors, graphs.graph_ptr[:-1])
+    np.testing.assert_allclose(sums, transformer.transform(graphs), rtol=1e-12)
+    assert np.linalg.matrix_rank(vectors) > 1

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import twinwl as tw
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch, TwinWLError
@@ -258,3 +259,17 @@ def test_an_alphabet_of_another_kind_of_graph_is_refused():
         refine(GraphBatch.from_edges([[(0, 1)]], directed=True), 1, alphabet=refine(plain, 1).alphabet)
     with pytest.raises(TwinWLError, match="edge labels"):
         refine(plain, 1, alphabet=refine(labelled, 1, edge_labels=True).alphabet)
+
+
+def test_public_colours_and_sizes_take_anything_and_stand_node_by_node():
+    edges = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]]
+    assert tw.colours(edges, 1).tolist() == [[0, 0, 0, 0, 0, 0], [0, 1, 0, 1, 1, 1]]
+    assert tw.rooted_sizes(edges, 1).tolist() == [[1] * 6, [2, 3, 2, 3, 3, 3]]
+    bonds = tw.from_edges(edges[:1], edge_labels=[["-", "="]])
+    assert tw.colours(bonds, 1)[1].tolist() == [0, 1, 0]
+    assert tw.colours(bonds, 1, edge_labels=True)[1].tolist() == [0, 1, 2]
+
+
+def test_rooted_sizes_that_do_not_fit_into_memory_are_refused():
+    with pytest.raises(TwinWLError, match="lower n_iter"):
+        tw.rooted_sizes([[(0, 1)]], 2**31 - 2)

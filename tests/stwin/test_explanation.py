@@ -1,19 +1,79 @@
 import importlib.util
+from collections import Counter
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import twinwl as tw
+from tests.strategies import batches as undirected
 from tests.stwin.test_features import batches
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, TwinWLError
 from twinwl.models import features
-from twinwl.models.explanation import Decision, explanation_of, node_shares
+from twinwl.models.explanation import Decision, explanation_of, node_shares, shown
 from twinwl.models.features import KINDS, stwin_features
 from twinwl.models.similarity import BASES
 from twinwl.refinement.colours import refine
+
+
+def line_of(graph, node, steps, came_from=None):
+    """Write a rooted tree literally: walk away from a node, never straight back."""
+    label = shown(graph.nodes[node]["label"])
+    others = [other for other in graph[node] if other != came_from]
+    if not steps or not others:
+        return label
+    further = [line_of(graph, other, steps - 1, node) for other in others]
+    counts = sorted(Counter(further).items())
+    parts = sorted(f"{count}×{part}" if count > 1 else part for part, count in counts)
+    return f"{label}({','.join(parts)})"
+
+
+@given(batch=undirected())
+def test_names_of_columns_are_trees_without_steps_back(batch):
+    batch = batch.without_edge_labels()
+    vectorizer = tw.STwinVectorizer(2).fit(batch)
+    encoding = stwin_features(batch, space=vectorizer.space_)
+    names, first = vectorizer.get_feature_names_out(), np.cumsum([0, *encoding.space.columns_per_round])
+    graph = nx.Graph()
+    graph.add_nodes_from((node, {"label": label}) for node, label in enumerate(batch.labels_of_nodes()))
+    graph.add_edges_from(zip(*(part.tolist() for part in batch.arcs())))
+    for h, columns in enumerate(encoding.column_of_node):
+        for node, column in enumerate(columns):
+            line = line_of(graph, node, h)
+            assert names[first[h] + column].startswith(f"{h}: {line}") or len(line) > 64
+
+
+def test_a_name_does_not_depend_on_the_other_graphs():
+    graphs = noisy(12)[0]
+    first, second = (
+        set(tw.STwinVectorizer(2).fit(some).get_feature_names_out()) for some in (graphs[:6], graphs)
+    )
+    assert first < second
+
+
+def test_names_that_print_alike_get_their_codes_too():
+    graphs = GraphBatch.from_edges([[(0, 1)]], node_labels=[[1, "1"]])
+    names = tw.STwinVectorizer(0).fit(graphs).get_feature_names_out()
+    assert names.tolist() == ["0: 1 h0:c0", "0: 1 h0:c1"]
+
+
+def test_a_long_name_is_cut_and_stays_unique():
+    edges = [[(0, i) for i in range(1, n)] for n in (40, 41)]
+    stars = GraphBatch.from_edges(edges, node_labels=[[f"leaf {i}" for i in range(n)] for n in (40, 41)])
+    names = tw.STwinVectorizer(1).fit(stars).get_feature_names_out()
+    assert len(set(names)) == len(names)
+    assert max(map(len, names)) < 90
+
+
+def test_bonds_and_arcs_are_part_of_a_name():
+    graphs = tw.from_edges([[(0, 1), (1, 2)]], node_labels=[list("CCO")], edge_labels=[["single", "double"]])
+    names = tw.STwinVectorizer(1, edge_labels=True).fit(graphs).get_feature_names_out().tolist()
+    assert names[2:] == ["1: C(C)", "1: C(=O,C)", "1: O(=C)"]
+    arcs = tw.from_edges([[(0, 1), (1, 2)]], node_labels=[list("abc")], directed=True)
+    assert "2: b(← a,→ c)" in tw.STwinVectorizer(2).fit(arcs).get_feature_names_out()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,8 +3,8 @@
 [bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with SMILES, a folder of GraphML, or a
 file of graphs (.smi .g6 .json …). If DATA has classes, they are written as y.
 
-[bold]Readouts[/]: {readouts} (exact). The name of a column ends in the beginning of the value's content key,
-which is the same on every machine: h2:c17:rooted-wl=09a5b3f3c6d0e8a1.
+[bold]Readouts[/]: {readouts} (exact). The name of a column is its round and pattern, 2: C(C,O), and the
+beginning of the value's content key, which is the same on every machine: rooted-wl=09a5b3f3c6d0e8a1.
 
 [bold]The .npz[/] can be read with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also returns
 feature_names, graph_names and y. It contains no pickled objects.

@@ -6,7 +6,9 @@ The rooted tree of a colour: the neighbourhood, up to h steps, of the nodes with
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from twinwl.refinement.colours import Alphabet
 
 _NODES_LISTED = 10
-_BONDS = {"single", "double", "triple", "aromatic"}  # the edge labels of molecules
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class Explanation:
         order = np.argsort(-np.abs(self.node_shares), kind="stable")[:_NODES_LISTED].tolist()
         decision = f"decision {self.decision:+.3f}, intercept {self.intercept:+.3f}"
         bonds = self.graph.edge_vocabulary
-        noun = "atom" if bonds and _BONDS.issuperset(bonds) else "node"
+        noun = "atom" if bonds and set(_BOND_SIGNS).issuperset(bonds) else "node"
         lines = [
             f"{self.verdict}: {decision} ({self.method})",
             f"{noun}s:",
@@ -279,6 +280,9 @@ def plain(label: object) -> object:
 
 _MOST_LINES = 60
 _MOST_NODES = 10_000
+_MOST_STEPS, _LONGEST_TEXT = 8, 64  # of a tree in one line
+_BOND_SIGNS: dict[object, str] = {"single": "", "double": "=", "triple": "#", "aromatic": ":"}  # as in SMILES
+_ARROWS = {"": "", "to": "→ ", "from": "← "}
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +307,7 @@ class Branch:
     direction: str = ""
 
     def __str__(self) -> str:
-        arrow = {"": "", "to": "→ ", "from": "← "}[self.direction]
+        arrow = _ARROWS[self.direction]
         edge = "" if self.edge_label is None else f"[{shown(self.edge_label)}] "
         times = "" if self.count == 1 else f"{self.count} × "
         return f"{times}{arrow}{edge}{shown(self.tree.label)}"
@@ -407,6 +411,52 @@ def tree_of_colour(alphabet: Alphabet, h: int, colour: int) -> RootedTree:
     for level in range(1, h + 1):
         trees = {above: _one_step_deeper(alphabet, level, above, trees) for above in needed[level]}
     return trees[colour]
+
+
+def pattern_texts(alphabet: Alphabet) -> Callable[[int, int], str]:
+    """Return a function from a round and a colour to its rooted tree as one line.
+
+    Steps back to where one came from are left out: every neighbour has one, so the tree that is left still
+    determines the colour. What the last step reaches has no branches, and neither has a node without further
+    neighbours. Long texts are cut.
+
+    >>> from twinwl import GraphBatch
+    >>> from twinwl.refinement.colours import refine
+    >>> ethanol = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[list("CCO")])
+    >>> text = pattern_texts(refine(ethanol, 2).alphabet)
+    >>> [text(2, colour) for colour in range(3)]
+    ['C(C(O))', 'C(C,O)', 'O(C(C))']
+    """
+    signature = cache(lambda level, colour: alphabet.rounds[level - 1].signature(colour))
+
+    def earlier(level: int, colour: int, target: int) -> int:
+        for one in range(level, target, -1):
+            colour = signature(one, colour)[0]
+        return colour
+
+    @cache
+    def text(level: int, colour: int, back: tuple[int, int] | None = None, steps: int = _MOST_STEPS) -> str:
+        label = shown(alphabet.labels[earlier(level, colour, 0)])
+        if not level:
+            return label
+        own, heard = signature(level, colour)
+        counts = Counter(heard)
+        if back is not None:
+            counts[back] -= 1
+        if not steps:
+            return f"{label}(…)"
+        branches = []
+        for (code, below), count in (+counts).items():
+            # Seen from below, this root has its colour of two rounds before, and arcs point the other way.
+            root = None if level == 1 else (code ^ alphabet.directed, earlier(level - 1, own, level - 2))
+            edge, direction = _kind_of_message(alphabet, code)
+            bond = "" if edge is None else _BOND_SIGNS.get(edge, f"{shown(edge)}~")
+            arrow, times = _ARROWS[direction], "" if count == 1 else f"{count}×"
+            branches.append(f"{times}{arrow}{bond}{text(level - 1, below, root, steps - 1)}")
+        whole = f"{label}({','.join(sorted(branches))})" if branches else label
+        return whole if len(whole) <= _LONGEST_TEXT else f"{whole[:_LONGEST_TEXT]}…"
+
+    return text
 
 
 def shown(label: Label) -> str:

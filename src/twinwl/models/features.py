@@ -10,7 +10,8 @@ other faults of a file become one error where it is loaded (`twinwl.files.model_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from twinwl.isomorphism import READOUTS, Readout
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, joint_keys, only_sizes, resolve
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
 from twinwl.models.base import GraphEstimator, warn_unseen_labels
-from twinwl.models.explanation import RootedTree, tree_of_colour
+from twinwl.models.explanation import RootedTree, pattern_texts, tree_of_colour
 from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, refine
 from twinwl.refinement.content_keys import hexadecimal
 from twinwl.refinement.histograms import colour_histograms
@@ -350,13 +351,31 @@ class FeatureSpace:
         ``h2:c17``; for ``"joint"`` ``h2:c17:s5`` or, with a readout, ``h2:c17:rooted-wl=09a5b3f3c6d0e8a1``:
         the beginning of the value's content key, which is the same on every machine.
         """
-        if self.twins is None:
-            return [f"h{h}:c{colour}" for h, n in enumerate(self.columns_per_round) for colour in range(n)]
         return [
-            f"h{h}:c{colour}:{self._value_name(value)}"
-            for h, part in enumerate(self.twins)
-            for colour, value in part.pairs.tolist()
+            f"h{h}:c{colour}" + ("" if value is None else f":{self._value_name(value)}")
+            for h, colour, value in self._located()
         ]
+
+    def texts(self, columns: Int64 | None) -> list[str]:
+        """Return a text for each of some columns, which tells the pattern: ``2: C(C,O)``.
+
+        Columns whose texts are the same, because they were cut or labels print alike, get their names too.
+        """
+        text, located, names = pattern_texts(self.alphabet), list(self._located()), self.names()
+        chosen = range(len(names)) if columns is None else columns.tolist()
+        found = [
+            f"{h}: {text(h, colour)}" + ("" if value is None else f" {self._value_name(value, 'size=')}")
+            for h, colour, value in map(located.__getitem__, chosen)
+        ]
+        n_alike = Counter(found)
+        return [one if n_alike[one] == 1 else f"{one} {names[at]}" for one, at in zip(found, chosen)]
+
+    def _located(self) -> Iterator[tuple[int, int, int | None]]:
+        """Yield the round, colour and value of each column, as `locate` returns them."""
+        for h, width in enumerate(self.columns_per_round):
+            pairs = ((colour, None) for colour in range(width))
+            for colour, value in pairs if self.twins is None else self.twins[h].pairs.tolist():
+                yield h, colour, value
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
         """Return a column's name, and the tree of its colour with its size or readout."""
@@ -371,9 +390,9 @@ class FeatureSpace:
             tree = replace(tree, readout=name, example=self.examples.at(column))
         return f"h{h}:c{colour}:{name}", tree
 
-    def _value_name(self, value: int) -> str:
+    def _value_name(self, value: int, size: str = "s") -> str:
         if self.values is None:
-            return f"s{value}"
+            return f"{size}{value}"
         return f"{'+'.join(readout.name for readout in self.readouts)}={self.values.name(value)}"
 
     def stored(self) -> dict[str, object]:

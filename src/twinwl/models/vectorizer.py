@@ -319,7 +319,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     array([[3., 4., 3.],
            [3., 0., 9.]])
     >>> vectorizer.get_feature_names_out().tolist()
-    ['h0:c0', 'h1:c0', 'h1:c1']
+    ['0: •', '1: •(•)', '1: •(2×•)']
     >>> print(vectorizer.explain_column(2))
     •
     └─ 2 × •
@@ -473,14 +473,26 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         raise AttributeError("transform keeps nothing of the last call; call unseen_rate(X)")
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
-        """Name each column by round and colour, ``h2:c17``; for ``"joint"`` by size too, ``h2:c17:s5``.
+        """Name each column by its pattern, for people to read: ``2: C(C,O)``.
 
-        With a readout, the value stands in the place of the size, by the beginning of its content key, which
-        is the same on every machine: ``h2:c17:rooted-wl=09a5b3f3c6d0e8a1``.
+        That is the round, and the rooted tree of the nodes that are counted, without the steps back to where
+        one came from: a C whose neighbours are a C and an O, with all that is one step further in brackets
+        behind each. ``2×`` stands for two of a kind, and bonds are written as in SMILES. For ``"joint"`` the
+        rooted size follows, ``2: C(C,O) size=5``, or the beginning of the content key of a readout's value,
+        which is the same on every machine. Names that would be the same, because a long tree is cut, get
+        their code too (`column_codes`).
         """
         self._check_fitted()
-        names = np.array(self.space_.names(), dtype=object)
-        return names if self.columns_ is None else names[self.columns_]
+        return np.array(self.space_.texts(self.columns_), dtype=object)
+
+    def column_codes(self) -> list[str]:
+        """Return a short code for each column, of round and colour: ``h2:c17``, or ``h2:c17:s5``.
+
+        Explanations name columns by these codes. Numbers of colours are those of this vectorizer only.
+        """
+        self._check_fitted()
+        codes = self.space_.names()
+        return codes if self.columns_ is None else [codes[column] for column in self.columns_.tolist()]
 
     def explain_column(self, column: int) -> RootedTree:
         """Return the rooted tree that a column counts: what its nodes see within their round's steps.

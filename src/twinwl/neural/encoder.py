@@ -172,7 +172,7 @@ class NTwinEncoder(nn.Module):
             self.n_rooted_outputs = checked("readout_width", readout_width, integer(1, MAX_ITEMS))
         self.n_outputs = self.n_rooted_outputs + (0 if self.subtree is None else layers * hidden)
 
-    def forward(self, graphs: RowBatch | TwinInput | GraphData | PyGData) -> Tensor:
+    def forward(self, graphs: RowBatch | TwinInput | GraphData | PyGData, *, by_root: bool = False) -> Tensor:
         """Return one row per graph, shape (n_graphs, n_outputs).
 
         Parameters
@@ -182,6 +182,8 @@ class NTwinEncoder(nn.Module):
             graphs as PyG ``Data``: all give the same numbers, the first two faster. Of PyG data, ``x``,
             ``edge_index``, ``batch`` and, for ``n_edge_labels``, ``edge_attr`` are used: codes or one-hot
             rows, as `GraphBatch.from_pyg` reads them.
+        by_root
+            Of PyG data, return one row per node instead: what it adds to the row of its graph, as a root.
 
         Returns
         -------
@@ -199,12 +201,13 @@ class NTwinEncoder(nn.Module):
         self._check(data)
         if not self.n_edge_labels:
             data = data._replace(edge_attr=None)
-        sums = self.uncompressed()(data)
+        sums = self.uncompressed()(data, by_root=by_root)
         if self.subtree is None:
             return sums
+        pool, n_rows = _pooling(data, by_root=by_root)
         edges, codes = messages(data.edge_index, data.edge_attr, directed=self.directed)
         network = AtDepths(self.subtree, tuple(range(1, len(self.hops) + 1)))
-        return torch.cat([network(data.x, edges, data.batch, codes, data.n_graphs), sums], dim=1)
+        return torch.cat([network(data.x, edges, pool, codes, n_rows), sums], dim=1)
 
     def uncompressed(self) -> RootedSubgraphEncoder:
         """Return the rooted part as the paper defines it, with the same weights."""
@@ -312,12 +315,16 @@ class RootedSubgraphEncoder(nn.Module):
         self.root_mark = checked("root_mark", root_mark, ROOT_MARK)
         self.directed = directed
 
-    def forward(self, data: GraphData | PyGData) -> Tensor:
-        """Return the readouts' sums over the roots of each graph, concatenated: (n_graphs, total width)."""
+    def forward(self, data: GraphData | PyGData, *, by_root: bool = False) -> Tensor:
+        """Return the readouts' sums over the roots of each graph, concatenated: (n_graphs, total width).
+
+        With ``by_root``, the readouts of each root instead: (n_nodes, total width).
+        """
         graphs, widest = as_graph_data(data), max(self.hops)
         batch, order = _sorted_arcs(graphs, directed=self.directed)
         codes = None if graphs.edge_attr is None else graphs.edge_attr[as_tensor(order, graphs.x.device)]
         totals: list[Tensor] = []
+        pool, n_rows = _pooling(graphs, by_root=by_root)
         # The sum over roots is computed in blocks of roots, to bound memory.
         nodes, sizes = np.arange(batch.n_nodes), rooted_sizes(batch, widest)[-1].astype(np.int64)
         for low, high in root_blocks(batch, sizes, nodes) or [(0, 0)]:
@@ -327,9 +334,16 @@ class RootedSubgraphEncoder(nn.Module):
                 marks = (self.root_mark, n_marks(self.root_mark, self.hops))
                 rows = read_out(readout, subgraph_batch(cut, x, codes, marks, directed=self.directed))
                 if len(totals) == place:
-                    totals.append(rows.new_zeros(graphs.n_graphs, rows.shape[1]))
-                totals[place] = totals[place].index_add(0, graphs.batch[low:high], rows)
+                    totals.append(rows.new_zeros(n_rows, rows.shape[1]))
+                totals[place] = totals[place].index_add(0, pool[low:high], rows)
         return torch.cat(totals, dim=1)
+
+
+def _pooling(data: GraphData, *, by_root: bool) -> tuple[Tensor, int]:
+    """Return the row that each node is added to, and the number of rows."""
+    if by_root:
+        return torch.arange(len(data.x), device=data.x.device), len(data.x)
+    return data.batch, data.n_graphs
 
 
 def subgraph_batch(

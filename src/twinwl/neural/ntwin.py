@@ -4,6 +4,7 @@ They choose how rooted subgraphs are computed, lower hops where memory is not en
 roots, and explain: gradient times state, mapped from colours back to nodes.
 """
 
+import copy
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
@@ -158,6 +159,34 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         values, *left_out = (ask(self._task_decisions(one)[0]) for one in outputs)
         spread = np.std(left_out, axis=0) * math.sqrt(n_samples - 1)  # the jackknife's standard error
         return SampledPrediction(values, spread)
+
+    def node_vectors(self, X: GraphsLike) -> Float64:
+        """Return what each node, as a root, adds to the representation of its graph.
+
+        The representation is a sum over the nodes: that of a graph, before it is normalised, is the sum of
+        the vectors of its nodes. Histograms of colours are not among the columns. The literal network is
+        computed, which takes longer than a prediction.
+
+        Parameters
+        ----------
+        X
+            A GraphBatch, or anything `twinwl.as_batch` accepts.
+
+        Returns
+        -------
+        array of float64, shape (n_nodes, n_columns)
+            Nodes stand graph after graph: ``graph_ptr`` of the batch tells where each graph begins.
+        """
+        self._check_fitted()
+        return self._node_vectors(X)
+
+    def _node_vectors(self, X: GraphsLike) -> Float64:
+        batch = self._new_graphs(X, "predict")
+        self.inputs_.check(batch)
+        data, encoder = self.inputs_.graph_data(batch), copy.deepcopy(self.module_.encoder).cpu().double()
+        with torch.no_grad(), single_threaded():
+            vectors: Float64 = encoder(data._replace(x=data.x.double()), by_root=True).numpy()
+        return vectors
 
     @old_names(graph="X")
     def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:

@@ -142,6 +142,14 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
         vectors: Float64 = torch.cat(parts).numpy()
         return vectors
 
+    def node_vectors(self, X: GraphsLike) -> Float64:
+        """Return what each node adds to the vector of its graph before it is normalised.
+
+        As `NTwinClassifier.node_vectors`, shape (n_nodes, n_columns).
+        """
+        self._check_fitted()
+        return self.model_._node_vectors(X)  # noqa: SLF001
+
     def plot_history(self) -> Figure:
         """Return the learning curves as a figure of matplotlib, to show or to save (``.savefig``)."""
         self._check_fitted()

@@ -2,9 +2,9 @@
 
 The alphabet is the mapping from signatures to colours of each round, shared by all graphs.
 
-In this order: alphabets (`Round`, `Alphabet`), label passing (`refine`, `colour_rounds`, `colour_round`), the
-table of a single round (`RoundTable`), which nodes lie on a cycle (`on_cycle`), and how kernels run on
-threads (`balanced_ranges`, `run_ranges`).
+In this order: alphabets (`Round`, `Alphabet`), label passing (`refine`, `colours`, `colour_rounds`,
+`colour_round`), the table of a single round (`RoundTable`), which nodes lie on a cycle (`on_cycle`), and how
+kernels run on threads (`balanced_ranges`, `run_ranges`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import checked, integer, one_of, pointer
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, pointer
 from twinwl.arrays import Bool, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.graphs.labels import Label, recode
 from twinwl.refinement import round_kernels
 from twinwl.refinement.round_kernels import UNSEEN, USUAL_DEGREE, KeyFormat, Messages, Signatures, Table
@@ -204,6 +205,46 @@ def refine(
     if insert:
         alphabet = Alphabet(labels, edge_vocabulary, alphabet.initial, batch.directed, tuple(rounds))
     return Colouring(np.array(rows), alphabet)
+
+
+def colours(
+    graphs: GraphsLike, n_iter: int | None = 3, *, edge_labels: bool = False, initial: str = "label"
+) -> Int32:
+    """Return the colour of every node in rounds 0 to n_iter of 1-WL, with one alphabet for all graphs.
+
+    Two nodes, of one graph or of two, have the same colour in a round if and only if their neighbourhoods up
+    to that many steps look alike to 1-WL. The numbers of colours are those of this call only.
+
+    Parameters
+    ----------
+    graphs
+        A GraphBatch, or anything `twinwl.as_batch` accepts.
+    n_iter
+        Number of rounds; None continues until the partition of all nodes is stable.
+    edge_labels
+        Let edge labels take part, where the graphs have them.
+    initial
+        What round 0 looks at: ``"label"``, ``"degree"``, or ``"ring"`` for the label and whether the node
+        lies on a cycle.
+
+    Returns
+    -------
+    array of int32, shape (n_iter + 1, n_nodes)
+        Nodes stand graph after graph: ``graph_ptr`` of the batch tells where each graph begins.
+
+    Examples
+    --------
+    >>> import twinwl as tw
+    >>> graphs = tw.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]])
+    >>> tw.colours(graphs, 1)
+    array([[0, 0, 0, 0, 0, 0],
+           [0, 1, 0, 1, 1, 1]], dtype=int32)
+    >>> graphs.graph_ptr
+    array([0, 3, 6])
+    """
+    rounds = checked("n_iter", n_iter, ROUNDS, None)
+    use_edges = checked("edge_labels", edge_labels, FLAG)
+    return refine(as_batch(graphs), rounds, edge_labels=use_edges, initial=initial).colours
 
 
 def colour_rounds(batch: GraphBatch) -> Iterator[Int32]:

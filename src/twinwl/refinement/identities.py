@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, checked, integer
+from twinwl.arguments import MAX_ITEMS, check_fits, checked, integer
 from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, grown, run_ranges
 
 LARGE = 1 << 12
@@ -45,21 +46,34 @@ _AHEAD = 128
 _LAST_STAMP = np.uint8(255)
 
 
-def rooted_sizes(batch: GraphBatch, n_iter: int) -> Int32:
-    """Return ``|t_h(v)|`` for h = 0..n_iter and every node: the size of its rooted subgraph.
+def rooted_sizes(graphs: GraphsLike, n_iter: int = 3) -> Int32:
+    """Return how many nodes every node reaches in at most h steps, itself included, for h = 0 to n_iter.
 
-    In a directed batch arcs are followed in their direction.
+    That is ``|t_h(v)|``, the size of its rooted subgraph. In a directed batch arcs are followed in their
+    direction.
+
+    Parameters
+    ----------
+    graphs
+        A GraphBatch, or anything `twinwl.as_batch` accepts.
+    n_iter
+        Largest number of steps.
 
     Returns
     -------
     array of int32, shape (n_iter + 1, n_nodes)
+        Nodes stand graph after graph: ``graph_ptr`` of the batch tells where each graph begins.
 
+    Examples
+    --------
     >>> rooted_sizes(GraphBatch.from_edges([[(0, 1), (1, 2)]]), 2)
     array([[1, 1, 1],
            [2, 3, 2],
            [3, 3, 3]], dtype=int32)
     """
-    n_iter = checked("n_iter", n_iter, integer(0))
+    batch, n_iter = as_batch(graphs), checked("n_iter", n_iter, integer(0, MAX_ITEMS))
+    what = f"the rooted sizes of {batch.n_nodes:,} nodes in {n_iter + 1:,} rounds"
+    check_fits(4 * (n_iter + 1) * batch.n_nodes, None, what, "lower n_iter")
     out = np.empty((n_iter + 1, batch.n_nodes), np.int32)
     # Work before each graph: one step per arc and per node, in each round.
     work = (batch.indptr[batch.graph_ptr] + batch.graph_ptr) * max(1, n_iter)
