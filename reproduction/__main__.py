@@ -16,7 +16,7 @@ from pathlib import Path
 import twinwl as tw
 from reproduction import runs
 from reproduction.charts import write_figures
-from reproduction.page import Page, read_benchmark, update_readme
+from reproduction.page import Page, read_benchmark, update_summary
 from reproduction.results import DATASETS, TABLES, TITLES, Results
 from reproduction.runs import CASE_METHODS, CASE_SET, RUNTIME_SETS, Cell, Settings, run_tasks, tasks_of
 from twinwl.results import Row
@@ -112,8 +112,8 @@ class Reproduction:
         with contextlib.suppress(tw.TwinWLError):  # without it the page has one drawing less
             molecules = self._read(CASE_SET)
         Page(results, molecules, read_benchmark(_BENCHMARK)).write(options.report, options.markdown)
-        if options.readme:
-            update_readme(options.readme, results)
+        if options.summary:
+            update_summary(options.summary, results)
         print(f"written: {options.report} and {options.markdown}")
 
     def _store(self, part: str) -> Path:
@@ -146,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--data-dir", type=Path, help="folder of data sets; default: that of TWINWL_DATA")
     add("--report", type=Path, default=Path("report.html"), help="the page of results")
     add("--markdown", type=Path, default=Path("RESULTS.md"), help="the same as Markdown")
-    add("--readme", type=Path, help="also write the short table into this file")
+    add("--summary", type=Path, help="also write the short table into this file")
     add("--figures", type=Path, default=Path("figures"), help="folder for the paper's figures")
     return parser
 

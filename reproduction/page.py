@@ -27,7 +27,7 @@ from twinwl.research import PROTOCOLS
 
 _BEGIN, _END = "<!-- figures:start -->", "<!-- figures:end -->"
 _BEST = "best-fold-epoch"
-_IN_README = ("wl", "stwin", "wl-encoder", "ntwin", "wl-svc", "stwin-svc")
+_IN_SUMMARY = ("wl", "stwin", "wl-encoder", "ntwin", "wl-svc", "stwin-svc")
 _VERDICTS = {
     "Twin is better": "better on",
     "1-WL is better": "worse on",
@@ -310,7 +310,7 @@ def _pairs_apart(results: Results) -> dict[str, dict[int, int]]:
     return dict(counts)
 
 
-def update_readme(path: Path, results: Results) -> None:
+def update_summary(path: Path, results: Results) -> None:
     """Write what was found, and fair accuracies of 1-WL and the Twins, between the marks of a file."""
     text = path.read_text(encoding="utf-8")
     before, begin, rest = text.partition(_BEGIN)
@@ -320,7 +320,7 @@ def update_readme(path: Path, results: Results) -> None:
             f"{str(path)!r} has no place for results; put the lines {_BEGIN} and {_END} into it"
         )
     rows = []
-    for method in _IN_README:
+    for method in _IN_SUMMARY:
         rows.append([TITLES[method]])
         for cell in (results.cell(dataset, method) for dataset in DATASETS):
             part = f" ({cell.n_runs} of {cell.n_folds} folds)" if cell and cell.partial else ""

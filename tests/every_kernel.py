@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 
 import networkx as nx
+import numba  # noqa: F401  (where it is loaded, kernels are compiled also for small graphs)
 import numpy as np
 import pytest
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from twinwl.errors import TwinWLError, TwinWLWarning
     from twinwl.evaluation.audit import audit
     from twinwl.evaluation.evaluate import evaluate
+    from twinwl.evaluation.neighbours import neighbours
     from twinwl.files.model_files import load, save
     from twinwl.graphs.batch import GraphBatch, concatenate
     from twinwl.graphs.building import as_batch
@@ -53,6 +54,7 @@ _NAMES_IN = {
     "errors": ("TwinWLError", "TwinWLWarning"),
     "evaluation.audit": ("audit",),
     "evaluation.evaluate": ("evaluate",),
+    "evaluation.neighbours": ("neighbours",),
     "files.model_files": ("load", "save"),
     "graphs.batch": ("GraphBatch", "concatenate"),
     "graphs.building": ("as_batch",),
@@ -116,6 +118,7 @@ __all__ = [
     "graph_hashes",
     "load",
     "load_dataset",
+    "neighbours",
     "rooted_sizes",
     "save",
 ]

@@ -1,6 +1,7 @@
 """The classes of results that functions of twinwl return, and the store of an evaluation."""
 
 from twinwl.evaluation.audit import Audit, Ceiling
+from twinwl.evaluation.neighbours import Neighbours
 from twinwl.evaluation.power import Power
 from twinwl.evaluation.result import Evaluation, MethodComparison, PairedComparison, ResultStore, Row, Summary
 from twinwl.isomorphism.comparison import Comparison
@@ -15,6 +16,7 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "MethodComparison",
+    "Neighbours",
     "PairedComparison",
     "Power",
     "ResultStore",

@@ -127,3 +127,11 @@ def test_an_unknown_readout_is_refused_before_the_stream_is_touched():
 
 def test_the_number_of_groups_is_shown():
     assert repr(tw.deduplicate([nx.path_graph(2)] * 3)) == "Deduplication(3 graphs, 1 groups)"
+
+
+def test_groups_are_counted_at_each_level_that_tells_their_molecules_apart():
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    smiles = ["CCO", "OCC", "CC(=O)O", "CC(=O)[O-]", "C[C@H](O)F", "C[C@@H](O)F", "CC(O)F"]
+    found = tw.deduplicate(tw.from_smiles(smiles))
+    counts = deduplication.differing_groups(found, smiles, "skeleton")
+    assert counts == {"constitution": 1, "isotope": 0, "stereo": 1}

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from reproduction.page import Page, read_benchmark, update_readme
+from reproduction.page import Page, read_benchmark, update_summary
 from reproduction.results import Results
 
 import twinwl as tw
@@ -21,11 +21,11 @@ def results():
     return Results.read(sorted((ROOT / "results").glob("*.jsonl")))
 
 
-def test_the_readme_says_what_the_stores_hold(results, tmp_path):
-    copy = tmp_path / "README.md"
-    shutil.copy(ROOT / "README.md", copy)
-    update_readme(copy, results)
-    assert copy.read_text(encoding="utf-8") == (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_the_site_says_what_the_stores_hold(results, tmp_path):
+    page, copy = ROOT / "docs/guide/results_page.md", tmp_path / "page.md"
+    shutil.copy(page, copy)
+    update_summary(copy, results)
+    assert copy.read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
 
 
 def test_differences_are_those_of_the_figures_beside_them():

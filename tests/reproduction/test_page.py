@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from reproduction.page import Page, findings, update_readme
+from reproduction.page import Page, findings, update_summary
 from reproduction.results import Results, twins_against_wl
 
 from tests.reproduction.stored_results import BENCHMARK, cell_rows, measured_rows, table_rows
@@ -161,22 +161,22 @@ def test_closeness_is_judged_by_the_reported_deviation():
 
 
 def test_the_table_takes_the_place_of_the_old_one_and_nothing_else(tmp_path):
-    path = tmp_path / "README.md"
+    path = tmp_path / "page.md"
     path.write_text(MARKED, encoding="utf-8")
     results = Results(cell_rows("NCI1", "stwin-svc", [0.86] * 10))
-    update_readme(path, results)
+    update_summary(path, results)
     text = path.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")
     assert "old" not in text
     assert "| STwin, SVM | not run | not run | not run | 86.0 ± 0.0 |" in text
-    update_readme(path, results)
+    update_summary(path, results)
     assert path.read_text(encoding="utf-8") == text
 
 
 def test_a_file_without_marks_is_left_alone(tmp_path):
-    path = tmp_path / "README.md"
+    path = tmp_path / "page.md"
     path.write_text("nothing here", encoding="utf-8")
     with pytest.raises(TwinWLError, match="has no place for results"):
-        update_readme(path, Results([]))
+        update_summary(path, Results([]))
     assert path.read_text(encoding="utf-8") == "nothing here"

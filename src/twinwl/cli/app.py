@@ -85,7 +85,19 @@ def log_as_lines() -> None:
 
 # In the order of the help page: the command, its module, and the function there.
 _SUBCOMMANDS = (
-    *("demo", "compare", "hash", "dedup", "corpus", "audit", "power", "ceiling", "datasets", "evaluate"),
+    *(
+        "demo",
+        "compare",
+        "hash",
+        "dedup",
+        "corpus",
+        "audit",
+        "search",
+        "power",
+        "ceiling",
+        "datasets",
+        "evaluate",
+    ),
     *("reproduce", "features", "train", "predict", "explain"),
 )
 

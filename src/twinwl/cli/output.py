@@ -3,6 +3,8 @@
 The ending of the name decides the format; an ending whose format the command does not write is refused.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

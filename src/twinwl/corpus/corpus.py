@@ -250,7 +250,7 @@ class Corpus:
             The graphs; ``rows`` has their numbers.
         """
         n = checked("n", n, integer(0, _MOST_SHOWN))
-        return self._dataset(np.arange(min(n, len(self))))
+        return self.take(np.arange(min(n, len(self))))
 
     def sample(self, n: int = 5, random_state: object = 0) -> Dataset:
         """Return some graphs, chosen at random, in the order of the corpus.
@@ -270,7 +270,7 @@ class Corpus:
         n = checked("n", n, integer(0, _MOST_SHOWN))
         seed = one_seed(checked("random_state", random_state, *RANDOM_STATE))
         rows = np.random.default_rng(seed).choice(len(self), min(n, len(self)), replace=False, shuffle=False)
-        return self._dataset(np.sort(rows))
+        return self.take(np.sort(rows))
 
     def table(self, rows: object) -> Any:  # noqa: ANN401
         """Return rows of the corpus as an Arrow table.
@@ -285,14 +285,7 @@ class Corpus:
         pyarrow.Table
             All columns of the shards. Node and edge labels are codes that each shard numbers for itself.
         """
-        found = foreign_array("rows", rows)
-        if found.ndim != 1 or found.dtype.kind not in "iu":
-            raise TwinWLError(f"rows: got {shown(rows)}, expected an array of row numbers")
-        found = found.astype(np.int64)
-        if (np.diff(found, prepend=-1, append=len(self)) <= 0).any():
-            raise TwinWLError(
-                f"rows: got {shown(rows)}, expected increasing numbers from 0 to {len(self) - 1:,}"
-            )
+        found = self._checked(rows)
         tables = [table for _, table in self._read(found)] or [next(self._read())[1].slice(0, 0)]
         return arrow().concat_tables([table.replace_schema_metadata(None) for table in tables])
 
@@ -350,13 +343,47 @@ class Corpus:
             "rows_per_second": round(n_read / seconds, 1) if seconds else None,
         }
 
-    def _dataset(self, rows: Int64) -> Dataset:
-        parts = list(self._read(rows))
+    def take(self, rows: object) -> Dataset:
+        """Return some graphs as a `Dataset`, with their ids as names.
+
+        Parameters
+        ----------
+        rows : array of int64
+            As of `table`; at least one.
+
+        Returns
+        -------
+        Dataset
+            The graphs; ``rows`` has their numbers, ``smiles`` their SMILES if the corpus has these.
+        """
+        found = self._checked(rows)
+        parts = list(self._read(found))
         if not parts:
             raise TwinWLError("n: got no graph to show, expected at least one")
-        graphs = concatenate([graphs_in(table, path, self.atoms) for path, table in parts])
-        names = tuple(name for _, table in parts for name in table.column("id").to_pylist())
-        return Dataset(self.folder.name or "corpus", graphs, names=names, rows=rows)
+        settings = self.manifest["settings"]
+        smiles = settings.get("columns", {}).get(settings.get("smiles_column"), "smiles")
+
+        def column(name: str) -> tuple[str, ...]:
+            return tuple(cell for _, table in parts for cell in table.column(name).to_pylist())
+
+        return Dataset(
+            self.folder.name or "corpus",
+            concatenate([graphs_in(table, path, self.atoms) for path, table in parts]),
+            smiles=column(smiles) if self.atoms and smiles in self.manifest["columns"] else None,
+            names=column("id"),
+            rows=found,
+        )
+
+    def _checked(self, rows: object) -> Int64:
+        found = foreign_array("rows", rows)
+        if found.ndim != 1 or found.dtype.kind not in "iu":
+            raise TwinWLError(f"rows: got {shown(rows)}, expected an array of row numbers")
+        found = found.astype(np.int64)
+        if (np.diff(found, prepend=-1, append=len(self)) <= 0).any():
+            raise TwinWLError(
+                f"rows: got {shown(rows)}, expected increasing numbers from 0 to {len(self) - 1:,}"
+            )
+        return found
 
     @classmethod
     def build(

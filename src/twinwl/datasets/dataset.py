@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, NAME, checked, foreign_array, integer, items
+from twinwl.arguments import NAME, checked, foreign_array, items
 from twinwl.arrays import Float64, Int32, Int64, Ints, Values
 from twinwl.errors import GraphInputError, LabelError, TwinWLError, nearest, setting, shown, warn_caller
-from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.batch import GraphBatch, Key, indices_of
 from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.graphs.labels import Coded, Label, encode_labels, label_token
 
@@ -376,21 +376,22 @@ class Dataset:
         """Digest of graphs, targets and groups."""
         return content_digest(self.graphs, self.y, self.groups)
 
-    def __getitem__(self, graph: int) -> Dataset:
-        """Return the data set of one graph alone.
+    def __getitem__(self, graphs: Key) -> Dataset:
+        """Return the data set of some graphs, chosen as in a `GraphBatch`: by number, slice, array or mask.
 
         >>> from twinwl import load_dataset
         >>> load_dataset("TWINS", n_pairs=2)[3].names
         ('TWINS#3',)
         """
-        graph = checked("graph", graph, integer(-MAX_ITEMS, MAX_ITEMS))
+        index = np.atleast_1d(indices_of(graphs, len(self)))
+        listed = index.tolist()
         return Dataset(
             self.name,
-            self.graphs[graph],
-            None if self.y is None else self.y[[graph]],
-            smiles=None if self.smiles is None else (self.smiles[graph],),
-            names=(self.names[graph],),
-            rows=self.rows[[graph]],
+            self.graphs[index],
+            None if self.y is None else self.y[index],
+            smiles=None if self.smiles is None else tuple(self.smiles[place] for place in listed),
+            names=tuple(self.names[place] for place in listed),
+            rows=self.rows[index],
             target=self.target,
             about=self.about,
             tasks=self.tasks,

@@ -142,7 +142,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         return 1
 
     def __getitem__(self, key: Key) -> GraphBatch:
-        indices = _graph_indices(key, len(self))
+        indices = indices_of(key, len(self))
         return _select_one(self, indices) if isinstance(indices, int) else _select(self, indices)
 
     def __iter__(self) -> Iterator[GraphBatch]:
@@ -440,7 +440,7 @@ def _check_arcs(batch: GraphBatch) -> None:
 # ---------------------------------------------------------------------- selection
 
 
-def _graph_indices(key: Key, n_graphs: int) -> int | Int64:
+def indices_of(key: Key, n_graphs: int) -> int | Int64:
     """Turn whatever may stand in square brackets into graph indices, none of them negative."""
     if type(key) is int and 0 <= key < n_graphs:  # the usual case, and a quick one
         return key

@@ -1,4 +1,4 @@
-"""The pages of `audit` and `power`.
+"""The pages of `audit`, `neighbours` and `power`.
 
 That of an audit shows what data sets share, which copies contradict each other, and drawings of pairs; that
 of `power` shows pairs told apart against cost, category by category, beside published figures.
@@ -14,6 +14,7 @@ import numpy as np
 
 from twinwl.datasets.generators import BREC_PARTS
 from twinwl.evaluation.power import Power, published_for
+from twinwl.graphs.batch import GraphBatch
 from twinwl.models.metrics import METRICS
 from twinwl.report.page import Block, Drawings, Page, PlainTable, Section, fragment, svg_of
 from twinwl.terminal import counted
@@ -21,11 +22,13 @@ from twinwl.terminal import counted
 if TYPE_CHECKING:
     from twinwl.datasets.dataset import Dataset
     from twinwl.evaluation.audit import Audit, Match, PartScores
+    from twinwl.evaluation.neighbours import Neighbours
 
 
 _ROWS_SHOWN = 40
 _A_PAIR = 2
 _PAIRS_DRAWN = 12
+_QUERIES_DRAWN = 20
 _LARGEST_DRAWN = 80  # nodes
 _LONGEST_NAME = 34
 _SIZE = (480.0, 250.0)
@@ -187,8 +190,54 @@ def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[str]:
 
 
 def _anchor(name: str, row: int, title: str) -> str:
-    short = title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1]}…"
-    return f"{name}, row {row}: {short}"
+    return f"{name}, row {row}: {_short(title)}"
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1]}…"
+
+
+def neighbours_page(found: Neighbours) -> Page:
+    """Return the page of a search: for each query, drawings of it and of what is most like it."""
+    noun = "graph" if found.graphs.smiles is None else "molecule"
+    place_of_row = {row: place for place, row in enumerate(found.graphs.rows.tolist())}
+    slots: dict[object, int] = {}
+
+    def pictures(data: Dataset, place: int, title: str) -> list[str]:
+        graph, smiles = data.graphs[place], None if data.smiles is None else data.smiles[place]
+        if smiles is not None:  # with elements as labels, whatever level they were read at
+            graph = GraphBatch.from_smiles([smiles])
+        small = 0 < graph.n_nodes <= _LARGEST_DRAWN
+        return [svg_of(graph, smiles, title=title, size=_SIZE, slots=slots)] if small else []
+
+    sections = []
+    for query, name in enumerate(found.queries.names[:_QUERIES_DRAWN]):
+        drawn, rows = pictures(found.queries, query, f"query: {_short(name)}"), []
+        for one in found.of(query):
+            title = f"{one.similarity:.3f}  {_short(one.name)}"
+            drawn += pictures(found.graphs, place_of_row[one.row], title)
+            rows.append([one.rank, f"{one.similarity:.3f}", one.name, one.row])
+        table = PlainTable(["Rank", "similarity", noun, "row"], rows, frozenset([2]))
+        blocks: list[Block] = [Drawings(drawn, "", table, "small")] if drawn else [table]
+        sections.append(Section(f"query-{query + 1}", _short(name), blocks))
+    n_queries, k = found.indices.shape
+    best, node = found.similarities[:, 0], "node" if noun == "graph" else "atom"
+    about = (
+        f"The {k:,} of {counted(found.n_graphs, noun)} that are most like each query. The similarity is the "
+        f"share of {node} environments that two {noun}s have in common, from 0 to 1 (twin kernel)."
+    )
+    return Page(
+        title=f"The most similar {noun}s",
+        lede=[about, *([f"The first {_QUERIES_DRAWN} queries are shown."] * (n_queries > _QUERIES_DRAWN))],
+        highlights=[
+            (f"{n_queries:,}", "query" if n_queries == 1 else "queries"),
+            (f"{best.mean():.3f}", "similarity of the nearest, on average"),
+            (f"{int((best == 1).sum()):,}", f"with a {noun} of similarity 1"),
+        ],
+        sections=sections,
+        made_by=["twinwl search"],
+        kind="search",
+    )
 
 
 _PAIRS_SHOWN = 8

@@ -27,7 +27,12 @@ CARDS = {
 }
 
 
-@pytest.mark.parametrize("name", CARDS)
+LARGE = {"Mutagenicity", "NCI1", "NCI109", "DD"}  # test_cards.py reads them too
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.exhaustive] * (name in LARGE)) for name in CARDS]
+)
 def test_real_set_has_the_figures_of_its_card(tu_zip, name):
     n_graphs, n_nodes, n_edges, classes, node_labels, edge_labels, isolated = CARDS[name]
     with warnings.catch_warnings():
