@@ -27,8 +27,7 @@ from torch import Tensor
 from twinwl.arguments import pointer
 from twinwl.arrays import Floats, Int32, Int64, Ints
 from twinwl.compilation import kernel
-from twinwl.refinement.colours import RoundTable, colour_round
-from twinwl.refinement.round_kernels import Messages
+from twinwl.refinement.colours import RoundTable, colour_round, read_only_messages
 
 NONE = np.empty(0, np.int64)
 
@@ -638,7 +637,7 @@ def _refine(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 
     codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
     n_codes = int(codes.max(initial=0)) + 1
     kinds = codes if n_codes > 1 else codes[:0]
-    messages = Messages.of(indptr, (senders + len(own)).astype(np.int32), kinds, n_codes)
+    messages = read_only_messages(indptr, (senders + len(own)).astype(np.int32), kinds, n_codes)
     after = np.empty_like(own)
     table = RoundTable(int(before.max(initial=0)) + 1, n_codes)
     colour_round(messages, before, table, after, insert=True)

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, pointer
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, pointer, read_only
 from twinwl.arrays import Bool, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
@@ -341,18 +341,28 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
     """
     if not batch.directed:
         codes = np.empty(0, np.int32) if edge_codes is None else edge_codes
-        return Messages.of(batch.indptr, batch.indices, codes, 1 if edge_codes is None else n_edge_codes)
+        n_codes = 1 if edge_codes is None else n_edge_codes
+        return read_only_messages(batch.indptr, batch.indices, codes, n_codes)
     sources, targets = batch.arcs()
     # A label that is not in a frozen alphabet, -1, has negative codes in both directions.
     forward = np.zeros(len(targets), np.int32) if edge_codes is None else 2 * edge_codes
     receivers = np.concatenate([sources, targets.astype(np.int64)])
     order = np.argsort(receivers, kind="stable")
-    return Messages.of(
+    return read_only_messages(
         pointer(np.bincount(receivers, minlength=batch.n_nodes)),
         np.concatenate([targets, sources.astype(np.int32)])[order],
         np.concatenate([forward, forward + 1])[order],
         2 * (1 if edge_codes is None else n_edge_codes),
     )
+
+
+def read_only_messages(indptr: Int64, indices: Int32, codes: Int32, n_codes: int) -> Messages:
+    """Return messages with read-only arrays, as those of a batch are.
+
+    To numba, read-only arrays are of another type: with some of either, every kernel would be compiled once
+    for directed graphs, for edge labels, and for neither.
+    """
+    return Messages(read_only(indptr), read_only(indices), read_only(codes), n_codes)
 
 
 def _initial_colours(

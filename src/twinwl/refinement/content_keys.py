@@ -30,8 +30,8 @@ from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, label_token
-from twinwl.refinement.colours import Alphabet, balanced_ranges, messages_of, run_ranges
-from twinwl.refinement.round_kernels import Messages, blend
+from twinwl.refinement.colours import Alphabet, balanced_ranges, messages_of, read_only_messages, run_ranges
+from twinwl.refinement.round_kernels import blend
 
 # One salt for each role of a key: received from a neighbour, the node's own, the whole. Any three different
 # numbers would do (these are digits of the golden ratio, e and pi), but they are part of the definition.
@@ -82,7 +82,7 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
         indptr = part.sig_ptr - np.arange(part.n_colours + 1)
         # The kinds are passed even if there is only one: the shortcut of `sum_messages` for a single kind
         # assumes that senders are receivers too. Here the senders are colours of the previous round.
-        messages = Messages.of(indptr, colours.astype(np.int32), kinds.astype(np.int32), 1)
+        messages = read_only_messages(indptr, colours.astype(np.int32), kinds.astype(np.int32), 1)
         out = np.empty((part.n_colours, 2), np.uint64)
         before = keys[-1].take(part.sig_items[own], axis=0)
         _next_keys(0, part.n_colours, KeyedMessages(*messages[:3], codes), before, keys[-1], out)

@@ -14,11 +14,10 @@ At the start are `stir` and `blend`, which mix 64-bit words. Content keys and ha
 of them too, so **any change to these two breaks every stored hash.**
 """
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import read_only
 from twinwl.arrays import Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 
@@ -95,15 +94,6 @@ class Messages(NamedTuple):
     indices: Int32
     codes: Int32
     n_codes: int
-
-    @classmethod
-    def of(cls, indptr: Int64, indices: Int32, codes: Int32, n_codes: int) -> Self:
-        """Return messages with read-only arrays, as those of a batch are.
-
-        To numba, read-only arrays are of another type: with some of either, every kernel would be compiled
-        once for directed graphs, for edge labels, and for neither.
-        """
-        return cls(read_only(indptr), read_only(indices), read_only(codes), n_codes)
 
 
 class KeyFormat(NamedTuple):
