@@ -89,3 +89,11 @@ def test_rare_scaffolds_are_held_out_as_a_whole():
     assert not {*scaffolds[kept]} & {*scaffolds[held]}
     assert 8 <= len(held) <= 14
     assert not {*scaffolds[held]} & {0, *range(100, 120)}
+
+
+def test_a_scaffold_of_half_of_what_is_held_out_is_still_rare():
+    scaffolds = np.repeat([0, 1, 2, 3, 4], [8, 2, 2, 2, 2])
+    kept, held = hold_out_scaffolds(np.zeros(16, np.int64), 0.25, 0, scaffolds)
+    assert set(range(8)) <= set(kept)
+    assert len(held) == 4
+    assert not set(scaffolds[kept]) & set(scaffolds[held])

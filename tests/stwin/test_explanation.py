@@ -13,7 +13,7 @@ from tests.stwin.test_features import batches
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, TwinWLError
 from twinwl.models import features
-from twinwl.models.explanation import Decision, explanation_of, node_shares, shown
+from twinwl.models.explanation import Decision, explanation_of, shown
 from twinwl.models.features import KINDS, stwin_features
 from twinwl.models.similarity import BASES
 from twinwl.refinement.colours import refine
@@ -84,7 +84,7 @@ def test_node_shares_lose_nothing(kind, batch, seed):
     for graph, row in zip(batch, encoding.matrix, strict=True):
         contributions = row.toarray()[0] * weights
         alone = stwin_features(graph, space=encoding.space)
-        assert node_shares(graph, alone, contributions).sum() == pytest.approx(contributions.sum())
+        assert alone.node_shares(graph, contributions).sum() == pytest.approx(contributions.sum())
 
 
 def test_node_shares_equal_a_plain_loop():
@@ -102,7 +102,7 @@ def test_node_shares_equal_a_plain_loop():
         sum(sizes[h][node] * weights[offsets[h] + alone.column_of_node[h, node]] for h in range(3))
         for node in range(graph.n_nodes)
     ]
-    shares = node_shares(graph, alone, alone.matrix.toarray()[0] * weights)
+    shares = alone.node_shares(graph, alone.matrix.toarray()[0] * weights)
     np.testing.assert_allclose(shares, expected)
 
 

@@ -52,6 +52,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, opt
 from twinwl.cli.output import TABLES, check_output, load_predictor, say_ids, write_table
+from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
@@ -94,9 +95,9 @@ def predict(
     from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
 
     positive = getattr(loaded, "positive_", None) if positive is None else positive
-    request = predictions.Request(proba, threshold, confidence, positive)
-    request.check(loaded, model)
-    reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
+    asked = predictions.Request(proba, threshold, confidence, positive)
+    asked.check(loaded, model)
+    reading = replace(reading, usual_atoms=loaded.atoms_ or FIRST_ATOMS)
     without_targets = replace(reading, target=None)
     columns = read_columns(data, without_targets)
     several = loaded.tasks_ is not None

@@ -481,6 +481,8 @@ def content_digest(graphs: GraphBatch, y: Values | None, groups: Ints | None = N
         # There are many NaN, bit for bit; here all are the same one.
         table = np.where(np.isnan(y), np.nan, y)
         _add(total, f"{y.shape}".encode() + np.ascontiguousarray(table, "<f8").tobytes())
+    for name, view in list(zip(graphs.view_names, graphs.each_view()))[1:]:
+        _add(total, f"{name} {content_digest(view, None)}".encode())
     return total.hexdigest()
 
 

@@ -40,7 +40,8 @@ from typing import IO, Any, NamedTuple, Self
 
 from twinwl.arguments import FLAG, JOBS, NAME, PATH, Constraint, checked, items, one_of
 from twinwl.errors import GraphInputError, TwinWLError, first_line, import_name, setting, shown
-from twinwl.graphs.molecules import ATOMS, AtomLevel
+from twinwl.graphs.atom_labels import MODEL_ATOMS
+from twinwl.graphs.molecules import JOINED_LEVELS, AtomLevel
 
 
 class Format(NamedTuple):
@@ -139,7 +140,6 @@ _OPTIONS = {
     "kind": one_of(*FORMATS),
     "data_dir": PATH,
     "progress": FLAG,
-    "atoms": ATOMS,
     "n_jobs": JOBS,
 }
 
@@ -162,8 +162,8 @@ class ReadOptions:
     data_dir: str | Path | None = None
     progress: bool | None = None
     atoms: str | None = None
-    """Content of the labels of molecules; None means ``usual_atoms``."""
-    usual_atoms: AtomLevel = "skeleton"
+    """Content of the labels of molecules, several levels with commas; None means ``usual_atoms``."""
+    usual_atoms: AtomLevel = MODEL_ATOMS
     n_jobs: int | None = None
     """Processes that read molecules."""
     shared: bool = False
@@ -173,6 +173,7 @@ class ReadOptions:
         for option, constraint in _OPTIONS.items():
             checked(option, getattr(self, option), constraint, None)
         object.__setattr__(self, "target", checked("target", self.target, NAME, _SEVERAL, None))
+        object.__setattr__(self, "atoms", checked("atoms", self.atoms, JOINED_LEVELS, None))
         checked("on_error", self.on_error, one_of("skip", "fail"))
 
     @property

@@ -23,6 +23,7 @@ from twinwl.arguments import (
     exactly,
     foreign_array,
     graph_of_node,
+    instance,
     items,
     pointer,
     ranges,
@@ -35,6 +36,7 @@ from twinwl.graphs.from_graph6 import Graph6Constructors
 from twinwl.graphs.from_pyg import PyGConstructors
 from twinwl.graphs.labels import Coded, Label, encode_labels, label_token, normalise_label, recode
 from twinwl.graphs.molecules import ATOMS, AtomLevel, MoleculeConstructors
+from twinwl.graphs.views import View, Views, stacked
 
 Key: TypeAlias = "int | slice | Sequence[int] | Values | tuple[Key, EllipsisType]"
 Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | Values | None"
@@ -52,7 +54,9 @@ _ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, MoleculeConstructors, Exporters):
+class GraphBatch(
+    ObjectConstructors, PyGConstructors, Graph6Constructors, MoleculeConstructors, Views, Exporters
+):
     """A batch of graphs in one CSR structure; a single graph is a batch of one.
 
     It behaves as a one-dimensional array of graphs: ``len(batch)``, ``batch.shape``, ``batch[3]``,
@@ -79,6 +83,10 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         Whether arcs are one-way. Otherwise each edge is in ``indices`` from both ends.
     atoms : str or None
         What the labels of molecules say, as in `from_smiles`; None if that is not known, or for other graphs.
+    views : tuple of View
+        Further labels of the same graphs; `view` gives the graphs with one of them.
+    view_names : tuple of str
+        Names of all views, the batch's own labels first; empty where there are no others.
 
     Examples
     --------
@@ -99,6 +107,8 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
     node_features: Float64 | None = None
     directed: bool = False
     atoms: AtomLevel | None = None
+    views: tuple[View, ...] = ()
+    view_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         validate(self)
@@ -206,6 +216,8 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
             parts.append((len(self.edge_vocabulary), "edge label"))
         if self.node_features is not None:
             parts.append((self.node_features.shape[1], "node feature"))
+        if self.views:
+            parts.append((len(self.view_names), "view"))
         counted = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in parts)
         return f"GraphBatch({', '.join(counted)})"
 
@@ -275,7 +287,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         GraphBatch(1 graph, 2 nodes, 1 edge)
         """
         zeros = np.zeros(self.n_nodes, np.int32)
-        return self.changed(node_labels=zeros, node_vocabulary=UNLABELLED, atoms=None)
+        return self.view().changed(node_labels=zeros, node_vocabulary=UNLABELLED, atoms=None)
 
     def without_edge_labels(self) -> GraphBatch:
         """Return the same graphs without edge labels.
@@ -283,7 +295,9 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         >>> GraphBatch.from_edges([[(0, 1)]], edge_labels=[["single"]]).without_edge_labels()
         GraphBatch(1 graph, 2 nodes, 1 edge)
         """
-        return self if self.edge_labels is None else self.changed(edge_labels=None, edge_vocabulary=())
+        without = {"edge_labels": None, "edge_vocabulary": ()}
+        views = tuple(view._replace(**without) for view in self.views)  # type: ignore[arg-type]
+        return self if self.edge_labels is None else self.changed(**without, views=views)
 
     def discretise(self, bins: Bins = None) -> GraphBatch:
         """Return the same graphs with node features turned into labels.
@@ -352,7 +366,7 @@ def _rebuilt(*parts: object) -> GraphBatch:
 # ---------------------------------------------------------------------- checks
 
 
-def validate(batch: GraphBatch) -> None:
+def validate(batch: GraphBatch) -> None:  # noqa: C901  (one check after the other)
     """Refuse arrays that do not fit together, before a kernel may read past the end of one.
 
     Raises
@@ -383,6 +397,10 @@ def validate(batch: GraphBatch) -> None:
             f"node_features has shape {batch.node_features.shape}; give one row for each of {n_nodes} nodes"
         )
     _check_arcs(batch)
+    for place, _ in enumerate(checked("views", batch.views, instance(tuple)), start=1):
+        if len(batch.view_names) != len(batch.views) + 1:
+            raise GraphInputError(f"{len(batch.view_names)} names for {len(batch.views) + 1} views")
+        validate(batch.view(place))
 
 
 def _vocabulary(value: object) -> object:
@@ -510,6 +528,8 @@ def _part(
         node_features=None if batch.node_features is None else batch.node_features[nodes],
         directed=batch.directed,
         atoms=batch.atoms,
+        views=tuple(view.part(nodes, arcs) for view in batch.views),
+        view_names=batch.view_names,
     )
 
 
@@ -547,7 +567,8 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
     Parameters
     ----------
     batches
-        Batches, all directed or all undirected, molecules all read with the same ``atoms``.
+        Batches, all directed or all undirected, molecules all read with the same ``atoms``, and all with the
+        same views, if any.
 
     Returns
     -------
@@ -567,6 +588,10 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
             raise GraphInputError(f"batches[{position}]: got {shown(batch)}, expected a GraphBatch")
     if len(collected) == 1:
         return collected[0]
+    names = next((batch.view_names for batch in collected if batch.views), ())
+    if names:
+        of_view = [[batch.view(name) for batch in collected if batch.views or len(batch)] for name in names]
+        return stacked(dict(zip(names, map(concatenate, of_view))))
     # A batch without nodes says nothing about node labels, one without arcs nothing about edge labels.
     filled = [batch for batch in collected if batch.n_nodes] or collected[:1]
     linked = [batch for batch in filled if len(batch.indices)] or filled[:1]

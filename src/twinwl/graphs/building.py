@@ -20,6 +20,7 @@ from twinwl.arguments import (
     FLAG,
     MAX_ITEMS,
     NAME,
+    Constraint,
     checked,
     foreign_array,
     graph_of_node,
@@ -40,6 +41,17 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
 
 _PAIR = "pairs (u, v) of node numbers 0..n-1"
+
+
+def _attribute_names(value: object) -> list[str | None]:
+    if value is None:
+        return [None]
+    if not isinstance(value, list | tuple) or not value:
+        return [NAME.accept(value)]
+    return [NAME.accept(name) for name in value]
+
+
+_ATTRIBUTES = Constraint("a string, a list of different ones or None", _attribute_names)
 _BINARISE = "binarise the matrix, (matrix != 0).astype(int), or threshold it"
 
 
@@ -107,7 +119,7 @@ class ObjectConstructors:
     def from_networkx(
         cls,
         graphs: Iterable[nx.Graph],
-        node_label: str | None = None,
+        node_label: str | Sequence[str] | None = None,
         edge_label: str | None = None,
         node_features: str | None = None,
     ) -> GraphBatch:
@@ -120,7 +132,8 @@ class ObjectConstructors:
         graphs
             Directed graphs give a directed batch; directed and undirected ones do not mix.
         node_label, edge_label
-            Attributes with the labels. Weights are ignored with a warning, unless ``edge_label="weight"``.
+            Attributes with the labels. Several node attributes become views of the graphs; see `view`.
+            Weights are ignored with a warning, unless ``edge_label="weight"``.
         node_features
             Attribute with the vector of features of each node.
 
@@ -137,7 +150,7 @@ class ObjectConstructors:
         """
         import networkx as nx  # noqa: PLC0415
 
-        node_label = checked("node_label", node_label, NAME, None)
+        first, *others = checked("node_label", node_label, _ATTRIBUTES)
         edge_label = checked("edge_label", edge_label, NAME, None)
         node_features = checked("node_features", node_features, NAME, None)
         collected = _of_one_kind(graphs, nx.Graph, "networkx")
@@ -152,11 +165,11 @@ class ObjectConstructors:
             name = f"node attribute {node_features!r}"
             rows = [foreign_array(name, row, np.float64, graph) for graph, row in enumerate(features)]
             features = [row[:, None] if row.ndim == 1 else row for row in rows]  # a number is a vector too
-        labels = _attributes(nodes, node_label, "node"), _attributes(edges, edge_label, "edge")
+        labels = _attributes(nodes, first, "node"), _attributes(edges, edge_label, "edge")
         if edge_label != WEIGHT:
             weights = (data.get(WEIGHT) for own in edges for _, _, data in own if data)
             warn_weights(count_weights(weights), len(ends) // 2)
-        return build_labelled(
+        batch = build_labelled(
             np.array(list(map(len, nodes)), np.int64),
             np.array(list(map(len, edges)), np.int64),
             np.array(ends, np.int64).reshape(-1, 2).T,
@@ -164,10 +177,14 @@ class ObjectConstructors:
             features,
             directed=bool(collected) and collected[0].is_directed(),
         )
+        return batch.with_views({name: _attributes(nodes, name, "node") or [] for name in others}, first)
 
     @classmethod
     def from_igraph(
-        cls, graphs: Iterable[igraph.Graph], node_label: str | None = None, edge_label: str | None = None
+        cls,
+        graphs: Iterable[igraph.Graph],
+        node_label: str | Sequence[str] | None = None,
+        edge_label: str | None = None,
     ) -> GraphBatch:
         """Build a batch from igraph graphs.
 
@@ -176,8 +193,8 @@ class ObjectConstructors:
         graphs
             Directed graphs give a directed batch; directed and undirected ones do not mix.
         node_label, edge_label
-            Vertex and edge attributes with the labels. Weights are ignored with a warning, unless
-            ``edge_label="weight"``.
+            Vertex and edge attributes with the labels. Several vertex attributes become views of the graphs;
+            see `view`. Weights are ignored with a warning, unless ``edge_label="weight"``.
 
         Returns
         -------
@@ -192,23 +209,24 @@ class ObjectConstructors:
         """
         import igraph  # noqa: PLC0415
 
-        node_label = checked("node_label", node_label, NAME, None)
+        first, *others = checked("node_label", node_label, _ATTRIBUTES)
         edge_label = checked("edge_label", edge_label, NAME, None)
         collected = _of_one_kind(graphs, igraph.Graph, "igraph")
         node_counts = np.array([graph.vcount() for graph in collected], dtype=np.int64)
         edge_counts, edges = _flat_edges([graph.get_edgelist() for graph in collected])
         nodes, links = [graph.vs for graph in collected], [graph.es for graph in collected]
-        labels = _igraph_values(nodes, node_label, "node"), _igraph_values(links, edge_label, "edge")
+        labels = _igraph_values(nodes, first, "node"), _igraph_values(links, edge_label, "edge")
         if edge_label != WEIGHT:
             weighted = [own[WEIGHT] for own in links if WEIGHT in own.attributes()]
             warn_weights(sum(map(count_weights, weighted)), len(edges))
-        return build_labelled(
+        batch = build_labelled(
             node_counts,
             edge_counts,
             edges.T,
             *labels,
             directed=bool(collected) and collected[0].is_directed(),
         )
+        return batch.with_views({name: _igraph_values(nodes, name, "node") or [] for name in others}, first)
 
     @classmethod
     def from_scipy(

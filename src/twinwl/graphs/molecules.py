@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import JOBS, checked, one_of
+from twinwl.arguments import JOBS, NAME, Constraint, checked, items, one_of
 from twinwl.errors import GraphInputError, import_extra, setting, shown, warn_caller
-from twinwl.graphs.atom_labels import ATOM_LABELLINGS, periodic_table
+from twinwl.graphs.atom_labels import ATOM_LABELLINGS, MODEL_ATOMS, periodic_table
 from twinwl.graphs.building import build, listed
 from twinwl.graphs.labels import Coded, encode_labels
+from twinwl.graphs.views import stacked
 
 if TYPE_CHECKING:
     from rdkit import Chem
@@ -41,6 +42,20 @@ AtomLevel: TypeAlias = str
 
 
 ATOMS = one_of(*ATOM_LABELLINGS)
+
+
+def _levels(value: object) -> tuple[AtomLevel, ...]:
+    names = value.split(",") if isinstance(value, str) else items("atoms", value, "names")
+    levels = tuple(ATOMS.accept(NAME.accept(name).strip()) for name in names)
+    if not levels or len(set(levels)) < len(levels):
+        raise ValueError
+    return levels
+
+
+LEVELS = Constraint(f"{ATOMS.expected}, or several different ones", _levels, ATOMS.names)
+"""One name or several, in a sequence or joined by commas; it returns a tuple."""
+JOINED_LEVELS = Constraint(LEVELS.expected, lambda value: ",".join(_levels(value)), ATOMS.names)
+"""The same; it returns them joined by commas."""
 
 # ---------------------------------------------------------------------- constructors
 
@@ -56,7 +71,7 @@ class MoleculeConstructors:
         smiles: Iterable[str],
         on_error: OnError = "fail",
         *,
-        atoms: AtomLevel = "skeleton",
+        atoms: AtomLevel | Sequence[AtomLevel] = MODEL_ATOMS,
         n_jobs: int | None = None,
     ) -> GraphBatch:
         """Build a batch from SMILES strings; atoms are nodes, bonds are edges.
@@ -74,7 +89,10 @@ class MoleculeConstructors:
             Content of the labels, and so what counts as the same molecule: ``"skeleton"`` element and bond
             type; ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
             ``"stereo"`` also tetrahedral and double-bond stereo, as CIP descriptors. ``"ecfp"``, apart from
-            these: the atom invariants of Morgan fingerprints, for features.
+            these: the atom invariants of Morgan fingerprints, for features. Several levels become views of
+            the same molecules, which are parsed once; see `view`. The default is that of models, as in
+            `load_dataset` and `SmilesToGraphs`. To compare, hash or de-duplicate molecules as the command
+            line does, read them with ``"constitution"``.
         n_jobs
             Number of processes; None means one. The result does not depend on it.
 
@@ -85,7 +103,7 @@ class MoleculeConstructors:
         Examples
         --------
         >>> from twinwl import GraphBatch
-        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"])
+        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="skeleton")
         >>> acetate.labels_of_nodes(), acetate.edge_vocabulary
         (['C', 'C', 'O', 'O'], ('double', 'single'))
         >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
@@ -101,7 +119,9 @@ class MoleculeConstructors:
         return graphs
 
     @classmethod
-    def from_rdkit(cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel = "skeleton") -> GraphBatch:
+    def from_rdkit(
+        cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel | Sequence[AtomLevel] = MODEL_ATOMS
+    ) -> GraphBatch:
         """Build a batch from RDKit molecules.
 
         Parameters
@@ -122,7 +142,7 @@ class MoleculeConstructors:
         >>> GraphBatch.from_rdkit([Chem.MolFromSmiles("c1ccccc1O")])
         GraphBatch(1 graph, 7 nodes, 7 edges, 2 node labels, 2 edge labels)
         """
-        atoms = checked("atoms", atoms, ATOMS)
+        levels = checked("atoms", atoms, LEVELS)
         chem = import_extra("rdkit.Chem", "chem")
         if isinstance(molecules, chem.Mol):
             raise GraphInputError("this is one molecule, not a list of them; wrap it in a list: [molecule]")
@@ -134,7 +154,7 @@ class MoleculeConstructors:
                     f"{name} is not an RDKit molecule (None: RDKit could not read it); correct it or drop it",
                     graph,
                 )
-        return _batch_of_molecules(((cast("Chem.Mol", molecule), None) for molecule in collected), atoms)
+        return _views_of_molecules(((cast("Chem.Mol", molecule), None) for molecule in collected), levels)
 
 
 class SmilesFailure(NamedTuple):
@@ -157,7 +177,7 @@ def read_smiles(
     smiles: Iterable[str],
     on_error: OnError = "fail",
     *,
-    atoms: AtomLevel = "skeleton",
+    atoms: AtomLevel | Sequence[AtomLevel] = MODEL_ATOMS,
     n_jobs: int | None = None,
 ) -> ReadSmiles:
     """Read SMILES strings into graphs, keeping track of which could be read; the parameters of `from_smiles`.
@@ -171,12 +191,12 @@ def read_smiles(
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415  (which is made of the constructors here)
 
     on_error = checked("on_error", on_error, one_of("fail", "skip"))
-    atoms = checked("atoms", atoms, ATOMS)
+    levels = checked("atoms", atoms, LEVELS)
     n_jobs = checked("n_jobs", n_jobs, JOBS, None)
     import_extra("rdkit.Chem", "chem")  # a missing package is reported here, not by a worker
     strings = listed(smiles, "smiles")
     starts = range(0, max(1, len(strings)), _CHUNK)
-    chunks = ((strings[start : start + _CHUNK], atoms) for start in starts)
+    chunks = ((strings[start : start + _CHUNK], levels) for start in starts)
     if n_jobs in {None, 1} or len(starts) == 1:
         parts: Iterable[ReadSmiles] = itertools.starmap(_read_chunk, chunks)
     else:
@@ -200,9 +220,9 @@ def read_smiles(
     return ReadSmiles(concatenate(batches), kept, failures)
 
 
-def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
+def _read_chunk(strings: list[object], levels: tuple[AtomLevel, ...]) -> ReadSmiles:
     chem = import_extra("rdkit.Chem", "chem")
-    parse = functools.partial(_molecule, chem) if atoms == "stereo" else _flat_parser(chem, atoms)
+    parse = functools.partial(_molecule, chem) if "stereo" in levels else _flat_parser(chem, levels)
     kept: list[int] = []
     failures: list[SmilesFailure] = []
 
@@ -215,13 +235,21 @@ def _read_chunk(strings: list[object], atoms: AtomLevel) -> ReadSmiles:
                 kept.append(index)
                 yield molecule, cast("str", text)
 
-    return ReadSmiles(_batch_of_molecules(molecules(), atoms), kept, failures)
+    return ReadSmiles(_views_of_molecules(molecules(), levels), kept, failures)
 
 
 # ---------------------------------------------------------------------- molecules taken apart
 
 _NAME_OF_ORDER = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
 _LARGE = 400  # atoms from which a dense matrix costs more than a call for each bond
+
+
+def _views_of_molecules(
+    molecules: Iterable[tuple[Chem.Mol, str | None]], levels: tuple[AtomLevel, ...]
+) -> GraphBatch:
+    """Build a batch from molecules, with a view for each level if there are several."""
+    parsed = molecules if len(levels) == 1 else list(molecules)
+    return stacked({level: _batch_of_molecules(parsed, level) for level in levels})
 
 
 def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms: AtomLevel) -> GraphBatch:
@@ -419,11 +447,11 @@ _HYDROGEN = re.compile(r"\[\d*H")
 _CHUNK = 1024
 
 
-def _flat_parser(chem: ModuleType, atoms: AtomLevel) -> Callable[[str], Chem.Mol | None]:
+def _flat_parser(chem: ModuleType, levels: tuple[AtomLevel, ...]) -> Callable[[str], Chem.Mol | None]:
     """Return a parser of SMILES that skips what the labels do not need, such as stereo, to save time."""
     # Atropisomers need hybridisation; not every version of RDKit has a step for them.
     needless = ["SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY", "CLEANUPATROPISOMERS"]
-    needless += ["FINDRADICALS"] if atoms == "skeleton" else []
+    needless += ["FINDRADICALS"] if set(levels) == {"skeleton"} else []
     steps = int(chem.SANITIZE_ALL)
     for step in needless:
         steps &= ~int(getattr(chem, f"SANITIZE_{step}", 0))

@@ -6,7 +6,7 @@ The rooted tree of a colour: the neighbourhood, up to h steps, of the nodes with
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, checked, integer
+from twinwl.arguments import MAX_ITEMS, PATH, checked, integer
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra
-from twinwl.refinement.identities import rooted_sizes
 
 if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
+    from scipy.sparse import csr_matrix
 
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
     from twinwl.isomorphism.rooted import RootedSubgraph
     from twinwl.models.features import Encoding
+    from twinwl.models.views import ViewEncodings
     from twinwl.refinement.colours import Alphabet
 
 _NODES_LISTED = 10
@@ -70,7 +71,7 @@ class Explanation:
     decision : float
         The decision value that the shares explain; for a regressor, the number.
     intercept : float
-        The part of the decision that depends on no node.
+        The part of the decision that depends on no node; also the shares of patterns that are absent.
     node_shares : array of float64, shape (n_nodes,)
         What each node adds to the decision as the root of the trees that are counted: a column's share is
         split among the nodes of its colour, by their rooted sizes where the features are sums of those.
@@ -82,6 +83,11 @@ class Explanation:
         Name of the number that a regressor predicts, if it is known.
     positive : class label or None
         The class that positive shares are for, as set by `towards`; None is the predicted one.
+    view_shares : dict from str to float
+        What each view adds to the decision, and likewise pairs and extra features; empty where there is one
+        view and nothing else.
+    model
+        The model or vectorizer that knows which colours occurred in training, to mark others; or None.
     """
 
     graph: GraphBatch
@@ -94,6 +100,8 @@ class Explanation:
     method: str
     target: str | None = None
     positive: object = None
+    view_shares: Mapping[str, float] = field(default_factory=dict)
+    model: Any = field(default=None, repr=False)
 
     @property
     def predicted(self) -> str:
@@ -130,6 +138,7 @@ class Explanation:
             intercept=sign * self.intercept,
             node_shares=sign * self.node_shares,
             columns=tuple(replace(column, share=sign * column.share) for column in self.columns),
+            view_shares={name: sign * share for name, share in self.view_shares.items()},
             positive=positive,
         )
 
@@ -141,6 +150,8 @@ class Explanation:
         noun = "atom" if bonds and set(_BOND_SIGNS).issuperset(bonds) else "node"
         lines = [
             f"{self.verdict}: {decision} ({self.method})",
+            *(["views:"] if self.view_shares else []),
+            *(f"  {share:+.3f}  {name}" for name, share in self.view_shares.items()),
             f"{noun}s:",
             *(f"  {self.node_shares[node]:+.3f}  {noun} {node} ({shown(labels[node])})" for node in order),
             "columns:",
@@ -167,7 +178,40 @@ class Explanation:
         """
         from twinwl.report.picture import draw_explanation  # noqa: PLC0415  (matplotlib, on demand)
 
-        draw_explanation(self, target, molecule)
+        draw_explanation(self, target, molecule, model=self.model)
+
+    def plot(self, axes: Axes | None = None, molecule: object = None) -> Axes:
+        """Draw the graph with its nodes shaded, on matplotlib axes if given, and return these.
+
+        Parameters
+        ----------
+        axes
+            Matplotlib axes; None makes new ones.
+        molecule
+            As for `draw`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        if axes is None:
+            axes = import_extra("matplotlib.figure", None).Figure().subplots()
+        self.draw(axes, molecule)
+        return axes
+
+    def save_page(self, path: str | Path, molecule: str | None = None) -> None:
+        """Write a self-contained HTML page: the decision, the shaded graph, and its patterns.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        molecule
+            SMILES to draw as a structural formula, atoms in the order of the nodes.
+        """
+        from twinwl.report.page import explanation_page, write_page  # noqa: PLC0415  (on demand)
+
+        write_page(checked("path", path, PATH), explanation_page(self, molecule))
 
 
 class Decision(NamedTuple):
@@ -185,11 +229,12 @@ class Decision(NamedTuple):
 
 def explanation_of(
     graph: GraphBatch,
-    encoding: Encoding,
+    encoding: Encoding | ViewEncodings,
     contributions: Float64,
     decision: Decision,
     method: str,
     n_columns: int = 10,
+    row: csr_matrix | None = None,
 ) -> Explanation:
     """Build an explanation from the contribution of each column to the decision.
 
@@ -207,9 +252,11 @@ def explanation_of(
         How, as text.
     n_columns
         Number of columns to list.
+    row
+        The columns to choose from, with their values; None takes those of the graph.
     """
     n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
-    row = encoding.matrix[0]
+    row = encoding.matrix[0] if row is None else row
     by_weight = np.argsort(-np.abs(contributions[row.indices]), kind="stable")
     by_weight = by_weight[contributions[row.indices[by_weight]] != 0][:n_columns]
     return Explanation(
@@ -218,58 +265,19 @@ def explanation_of(
         against=plain(decision.against),
         decision=float(contributions[row.indices].sum() + decision.intercept),
         intercept=float(decision.intercept),
-        node_shares=node_shares(graph, encoding, contributions),
+        node_shares=encoding.node_shares(graph, contributions),
         columns=tuple(
-            _column_share(encoding, int(row.indices[entry]), contributions, float(row.data[entry]))
+            _column_share(graph, encoding, int(row.indices[entry]), contributions, float(row.data[entry]))
             for entry in by_weight
         ),
         method=method,
     )
 
 
-def node_shares(graph: GraphBatch, encoding: Encoding, contributions: Float64) -> Float64:
-    """Distribute the contribution of each column among the nodes that it counts.
-
-    A node gets its part of a column: one over the number of nodes, or its rooted size over their sum. So the
-    shares sum to the contributions of the graph's columns.
-
-    Parameters
-    ----------
-    graph
-        A batch of one.
-    encoding
-        Its features.
-    contributions : array of float64, shape (n_columns,)
-
-    Returns
-    -------
-    array of float64, shape (n_nodes,)
-
-    >>> from twinwl import GraphBatch
-    >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
-    >>> from twinwl.models.features import stwin_features
-    >>> node_shares(path, stwin_features(path, 1, "size"), np.array([3.0, 2.0, 10.0]))
-    array([ 2., 11.,  2.])
-    """
-    places = encoding.column_of_node
-    if encoding.space.kind == "size":
-        parts = rooted_sizes(graph, len(places) - 1).astype(np.float64)
-    else:
-        parts = np.ones(places.shape)
-    shares = np.zeros(graph.n_nodes)
-    first = 0
-    for place, part, width in zip(places, parts, encoding.space.columns_per_round):
-        seen = np.flatnonzero(place >= 0)
-        whole = np.bincount(place[seen], part[seen], minlength=width)
-        shares[seen] += contributions[first + place[seen]] * part[seen] / whole[place[seen]]
-        first += width
-    return shares
-
-
-def _column_share(encoding: Encoding, column: int, contributions: Float64, value: float) -> ColumnShare:
-    name, tree = encoding.space.explained(column)
-    place = column - sum(encoding.space.columns_per_round[: tree.depth])
-    nodes = np.flatnonzero(encoding.column_of_node[tree.depth] == place)
+def _column_share(
+    graph: GraphBatch, encoding: Encoding | ViewEncodings, column: int, contributions: Float64, value: float
+) -> ColumnShare:
+    name, tree, nodes = encoding.explained(graph, column)
     return ColumnShare(name, float(contributions[column]), value, tree, tuple(nodes.tolist()))
 
 

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from twinwl import arguments
 from twinwl.arguments import FLAG, ROUNDS, Constraint, checked, one_of, pointer
-from twinwl.arrays import Int32, Int64, Ints, UInt64
+from twinwl.arrays import Float64, Int32, Int64, Ints, UInt64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -28,7 +28,7 @@ from twinwl.graphs.labels import Label
 from twinwl.isomorphism import READOUTS, Readout
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, joint_keys, only_sizes, resolve
 from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
-from twinwl.models.base import GraphEstimator, warn_unseen_labels
+from twinwl.models.base import GraphEstimator
 from twinwl.models.explanation import RootedTree, pattern_texts, tree_of_colour
 from twinwl.refinement.colours import INITIALS, Alphabet, Round, RoundTable, refine
 from twinwl.refinement.content_keys import hexadecimal
@@ -340,6 +340,20 @@ class FeatureSpace:
             return first
         return replace(first, examples=self.examples.of_columns(slice(first.n_columns)))
 
+    def encoded(self, batch: GraphBatch) -> Encoding:
+        """Encode graphs; what the space lacks is left out."""
+        return stwin_features(batch, space=self)
+
+    def encoded_with_rest(self, batch: GraphBatch) -> tuple[Encoding, Encoding]:
+        """Encode graphs in this space, and also with temporary columns for all that the space lacks."""
+        grown = stwin_features(batch, space=self, extend=True)
+        widths, grown_widths = np.array(self.columns_per_round), grown.space.columns_per_round
+        # The new columns of a round come after those that were known.
+        matrix = keep_columns(grown.matrix, arguments.ranges(pointer(grown_widths)[:-1], widths))
+        column = grown.column_of_node
+        known = Encoding(matrix, self, np.where(column < widths[:, None], column, np.int32(-1)))
+        return known, grown
+
     def widen(self, matrix: sparse.csr_matrix) -> None:
         """Give a matrix all columns of the space; files of earlier versions do not tell their number."""
         _require(matrix.shape[1] <= self.n_columns, "features")
@@ -445,6 +459,37 @@ class Encoding(NamedTuple):
         """Number of nodes left out of the matrix, by round."""
         return np.count_nonzero(self.column_of_node < 0, axis=1).astype(np.int64)
 
+    def node_shares(self, graph: GraphBatch, contributions: Float64) -> Float64:
+        """Distribute the contribution of each column among the nodes of one graph that it counts.
+
+        A node gets its part of a column: one over the number of nodes, or its rooted size over their sum. So
+        the shares sum to the contributions of the graph's columns.
+
+        >>> from twinwl import GraphBatch
+        >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
+        >>> stwin_features(path, 1, "size").node_shares(path, np.array([3.0, 2.0, 10.0]))
+        array([ 2., 11.,  2.])
+        """
+        places = self.column_of_node
+        if self.space.kind == "size":
+            parts = rooted_sizes(graph, len(places) - 1).astype(np.float64)
+        else:
+            parts = np.ones(places.shape)
+        shares = np.zeros(graph.n_nodes)
+        first = 0
+        for place, part, width in zip(places, parts, self.space.columns_per_round):
+            seen = np.flatnonzero(place >= 0)
+            whole = np.bincount(place[seen], part[seen], minlength=width)
+            shares[seen] += contributions[first + place[seen]] * part[seen] / whole[place[seen]]
+            first += width
+        return shares
+
+    def explained(self, graph: GraphBatch, column: int) -> tuple[str, RootedTree, Int64]:  # noqa: ARG002
+        """Return a column's name, its tree, and the nodes of the one graph that it counts."""
+        h = self.space.locate(column)[0]
+        place = column - sum(self.space.columns_per_round[:h])
+        return *self.space.explained(column), np.flatnonzero(self.column_of_node[h] == place)
+
 
 def stwin_features(
     batch: GraphBatch,
@@ -517,28 +562,6 @@ def stwin_features(
     )
     matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(batch), grown.n_columns))
     return Encoding(matrix, grown, columns)
-
-
-def encode_in_full(
-    batch: GraphBatch, space: FeatureSpace, *, warn: bool = True
-) -> tuple[Encoding, sparse.csr_matrix]:
-    """Encode graphs for kernels once, leaving nothing out: similarity with oneself counts every node.
-
-    Returns
-    -------
-    known : Encoding
-        In the given space.
-    full : csr_matrix
-        The same features and temporary columns for all that the space lacks.
-    """
-    grown = stwin_features(batch, space=space, extend=True)
-    widths, grown_widths = np.array(space.columns_per_round), grown.space.columns_per_round
-    # The new columns of a round come after those that were known.
-    matrix = keep_columns(grown.matrix, arguments.ranges(pointer(grown_widths)[:-1], widths))
-    if warn:
-        warn_unseen_labels((np.diff(matrix.indptr) == 0) & (batch.nodes_per_graph > 0))
-    column = grown.column_of_node
-    return Encoding(matrix, space, np.where(column < widths[:, None], column, np.int32(-1))), grown.matrix
 
 
 def pair_with_values(

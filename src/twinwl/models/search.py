@@ -15,7 +15,7 @@ import numpy as np
 from twinwl.arguments import ROUNDS, checked, number
 from twinwl.arrays import Float64, Int64
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.features import encode_in_full, stwin_features
+from twinwl.models.features import stwin_features
 from twinwl.models.similarity import MostSimilar, Similarity, own_sums
 from twinwl.terminal import ProgressBar
 
@@ -116,5 +116,5 @@ class Queries:
         """Return the features that the queries have too, and each graph's total over all its features."""
         plain = graphs.without_features()
         plain = plain if self._edge_labels else plain.without_edge_labels()
-        known, full = encode_in_full(plain, self._space, warn=False)
-        return known.matrix, own_sums(full, "minmax")
+        known, grown = self._space.encoded_with_rest(plain)
+        return known.matrix, own_sums(grown.matrix, "minmax")

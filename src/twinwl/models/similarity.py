@@ -11,7 +11,8 @@ columns make up most of the work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY
 from typing import NamedTuple, Self
 
@@ -20,14 +21,17 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.base import TransformerMixin
 
-from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of
+from twinwl.arguments import FLAG, MAX_ITEMS, checked, integer, one_of, pointer
 from twinwl.arrays import Float64, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.files.model_files import savable
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import with_parameters
-from twinwl.models.features import Encoding, FeatureEstimator, FeatureSpace, encode_in_full, stwin_features
+from twinwl.models.features import Encoding, FeatureSpace
+from twinwl.models.pairs import PairEncoding
+from twinwl.models.views import Space, ViewEncodings, ViewEstimator, ViewSpaces
 from twinwl.refinement.colours import balanced_ranges, run_ranges
 
 BASES = ("linear", "minmax", "intersection")
@@ -102,19 +106,14 @@ class Similarity:
         """Return the similarities of rows whose sums with themselves are ``own``."""
         return similarities_from_sums(self.sums(left), own, self.own, self.base, normalize=self.normalize)
 
-    def blocks(
-        self, left: sparse.csr_matrix, own: Float64, block_size: int | None = None
-    ) -> Iterator[tuple[slice, Float64]]:
-        """Yield the result of `of` a block of rows at a time; with None, blocks have about 16 megabytes."""
-        if block_size is None:  # a multiple of the block size of BLAS, so that rows round the same way
-            block_size = max(64, _BLOCK_ENTRIES // max(1, len(self.own)) // 64 * 64)
-        for first in range(0, len(own), block_size):
-            rows = slice(first, min(first + block_size, len(own)))
-            yield rows, self.of(left[rows], own[rows])
-
 
 def similarities_by_rounds(
-    encoding: Encoding, n_iters: list[int], base: str, *, normalize: bool, landmarks: Int64 | None = None
+    encoding: Encoding | PairEncoding,
+    n_iters: list[int],
+    base: str,
+    *,
+    normalize: bool,
+    landmarks: Int64 | None = None,
 ) -> Iterator[tuple[int, Float64]]:
     """Yield each number of rounds, in ascending order, and its kernel matrix.
 
@@ -131,6 +130,55 @@ def similarities_by_rounds(
         own += own_sums(part, base)
         done = n_iter + 1
         yield n_iter, similarities_from_sums(sums.copy(), own, own[right], base, normalize=normalize)
+
+
+def mean_similarities(
+    found: ViewEncodings,
+    n_iters: list[int],
+    base: str,
+    *,
+    normalize: bool,
+    landmarks: Int64 | None = None,
+    average_rounds: bool = False,
+) -> Iterator[tuple[int, Float64]]:
+    """Yield each number of rounds, in ascending order, and the mean of the kernel matrices of all views.
+
+    With ``average_rounds`` there is one matrix, the mean over all numbers of rounds, with the largest.
+    """
+    families: list[Iterator[Float64]] = []
+    for place, part in enumerate(found.parts):
+        rounds = n_iters if place < len(found.spaces.views) else [0]  # pairs have no rounds
+        by_rounds = similarities_by_rounds(part, rounds, base, normalize=normalize, landmarks=landmarks)
+        kernels = (similarities for _, similarities in by_rounds)
+        if place >= len(found.spaces.views):
+            families.append(itertools.repeat(next(kernels)))
+        elif average_rounds:
+            families.append(iter([_mean(kernels, [1 / len(n_iters)] * len(n_iters))]))
+        else:
+            families.append(kernels)
+    for n_iter in n_iters[-1:] if average_rounds else n_iters:
+        yield n_iter, _mean(map(next, families), _shares(found.spaces))
+
+
+_SHARE_OF_PAIRS = 0.5  # of that of a view, as measured on sets of MoleculeACE
+
+
+def _shares(spaces: ViewSpaces) -> list[float]:
+    """Return the weight of the similarities of each space; the sum is 1."""
+    total = len(spaces.views) + _SHARE_OF_PAIRS * len(spaces.pairs)
+    return [1 / total] * len(spaces.views) + [_SHARE_OF_PAIRS / total] * len(spaces.pairs)
+
+
+def _mean(kernels: Iterable[Float64], shares: list[float]) -> Float64:
+    """Return the weighted sum of matrices, the first of which may be overwritten; one alone is returned."""
+    total: Float64 | None = None
+    for similarities, share in zip(kernels, shares):
+        if total is None:
+            total = similarities if share == 1 else np.multiply(similarities, share, out=similarities)
+        else:
+            total += share * similarities
+    assert total is not None  # noqa: S101  (there is at least one view)
+    return total
 
 
 def own_sums(matrix: sparse.csr_matrix, base: str) -> Float64:
@@ -177,6 +225,139 @@ def divisors_of(
                     divisor = np.sqrt(own_left[row] * own_right[column])
                 out[row, column] = divisor if divisor > 0 else np.inf
     return out
+
+
+class Compared(NamedTuple):
+    """Graphs to compare with those of a `MeanSimilarity`.
+
+    ``rows`` and ``own`` have, for each space and each number of rounds that counts, the columns that are
+    added, and the sums of all columns so far with themselves.
+    """
+
+    known: ViewEncodings
+    rows: list[list[sparse.csr_matrix]]
+    own: list[list[Float64]]
+
+
+class MeanSimilarity:
+    """Similarities with the graphs of one matrix: their mean over views, pairs and, if asked for, rounds.
+
+    Parameters
+    ----------
+    spaces : ViewSpaces
+    matrix : csr_matrix, shape (n_right, n_columns)
+        Features of the graphs to compare with, the columns of all spaces.
+    rounds : list of int
+        The numbers of rounds over which to take the mean; one alone where there is nothing to average.
+    base, normalize
+        As for `Similarity`.
+    """
+
+    def __init__(
+        self, spaces: ViewSpaces, matrix: sparse.csr_matrix, rounds: list[int], base: str, *, normalize: bool
+    ) -> None:
+        self._spaces, self._rounds, self._base, self._normalize = spaces, rounds, base, normalize
+        self._matrices = spaces.split(matrix)
+        self._steps = [
+            [Similarity(part, base, normalize=normalize) for part in self._steps_of(space, rows)]
+            for space, rows in zip(spaces, self._matrices)
+        ]
+        self._own = [list(itertools.accumulate(step.own for step in steps)) for steps in self._steps]
+        self._shares = _shares(spaces)
+
+    def _ends(self, space: Space) -> list[int]:
+        """Return the number of columns up to each number of rounds."""
+        first = pointer(space.columns_per_round).tolist()
+        return [first[n_iter + 1] for n_iter in (self._rounds if isinstance(space, FeatureSpace) else [0])]
+
+    def _steps_of(self, space: Space, matrix: sparse.csr_matrix) -> list[sparse.csr_matrix]:
+        ends = self._ends(space)
+        return [_columns(matrix, low, high) for low, high in zip([0, *ends], ends)]
+
+    def compared(self, batch: GraphBatch | None = None) -> Compared:
+        """Encode graphs to compare; None stands for those of the matrix."""
+        if batch is None:
+            rows = [[step.matrix for step in steps] for steps in self._steps]
+            return Compared(ViewEncodings([], self._spaces), rows, self._own)
+        known, grown = self._spaces.encoded_with_rest(batch)
+        return Compared(
+            known,
+            [self._steps_of(space, part.matrix) for space, part in zip(self._spaces, known.parts)],
+            [
+                [own_sums(_columns(part.matrix, 0, end), self._base) for end in self._ends(part.space)]
+                for part in grown
+            ],
+        )
+
+    def of(self, compared: Compared, rows: slice = slice(None)) -> Float64:
+        """Return the similarities of some of the graphs."""
+        of_spaces = (self._of_space(place, compared, rows) for place in range(len(self._steps)))
+        return _mean(of_spaces, self._shares)
+
+    def _of_space(self, place: int, compared: Compared, rows: slice) -> Float64:
+        steps, own, own_left = self._steps[place], self._own[place], compared.own[place]
+        n_rows = len(own_left[0][rows])
+        sums = np.zeros((n_rows, len(own[0])))
+
+        def by_rounds() -> Iterator[Float64]:
+            for h, step in enumerate(steps):
+                step.sums(compared.rows[place][h][rows], sums)
+                ours = sums if h == len(steps) - 1 else sums.copy()
+                left, right = own_left[h][rows], own[h]
+                yield similarities_from_sums(ours, left, right, self._base, normalize=self._normalize)
+
+        return _mean(by_rounds(), [1 / len(steps)] * len(steps))
+
+    def diagonal(self, compared: Compared) -> Float64:
+        """Return the similarity of each graph with itself."""
+        total = np.zeros(len(compared.own[0][0]))
+        for own, share in zip(compared.own, self._shares):
+            for sums in own:
+                plain = self._base != "minmax" and not self._normalize
+                total += share / len(own) * (sums if plain else sums > 0)
+        return total
+
+    def contributions(self, compared: Compared, weights: Float64) -> Float64:
+        """Return what each column adds to the weighted sum of the similarities of one graph.
+
+        It is the column's part of each similarity, the divisors held fixed.
+        """
+        out = []
+        for place, (space, matrix, share) in enumerate(zip(self._spaces, self._matrices, self._shares)):
+            steps, ends, known = self._steps[place], self._ends(space), compared.known.parts[place].matrix
+            added, sums = np.zeros(known.shape[1]), np.zeros((1, matrix.shape[0]))
+            for h, end in enumerate(ends):
+                steps[h].sums(compared.rows[place][h], sums)
+                left, right = compared.own[place][h], self._own[place][h]
+                divisors = divisors_of(sums, left, right, self._base == "minmax", self._normalize)[0]
+                weighted = share / len(ends) * weights / divisors
+                added[:end] += _parts(_columns(known, 0, end), _columns(matrix, 0, end), weighted, self._base)
+            out.append(added)
+        return np.concatenate(out)
+
+    def blocks(self, compared: Compared, block_size: int | None = None) -> Iterator[tuple[slice, Float64]]:
+        """Yield the result of `of` a block of rows at a time; with None, blocks have about 16 megabytes."""
+        n_left, n_right = len(compared.own[0][0]), len(self._own[0][0])
+        if block_size is None:  # a multiple of the block size of BLAS, so that rows round the same way
+            block_size = max(64, _BLOCK_ENTRIES // max(1, n_right) // 64 * 64)
+        for first in range(0, n_left, block_size):
+            rows = slice(first, min(first + block_size, n_left))
+            yield rows, self.of(compared, rows)
+
+
+def _columns(matrix: sparse.csr_matrix, low: int, high: int) -> sparse.csr_matrix:
+    """Return a range of columns; all of them without a copy."""
+    return matrix if (low, high) == (0, matrix.shape[1]) else matrix[:, low:high]
+
+
+def _parts(row: sparse.csr_matrix, others: sparse.csr_matrix, weights: Float64, base: str) -> Float64:
+    """Return each column's part of the sums of one row with others, weighted and summed over these."""
+    value = row.toarray()[0]
+    if base == "linear":
+        return np.asarray(others.T @ weights) * value
+    shared = others.copy()
+    shared.data = np.minimum(shared.data, value[shared.indices])
+    return np.asarray(shared.T @ weights)
 
 
 class _Rows(NamedTuple):
@@ -288,8 +469,10 @@ def _keep_best(similarities: Float64, first: int, best: Float64, indices: Int64)
 
 @savable
 @with_parameters
-class TwinKernel(TransformerMixin, FeatureEstimator):
+class TwinKernel(TransformerMixin, ViewEstimator):
     """Kernel matrices between graphs, from their STwin features.
+
+    Where graphs have several views, it is the mean of the kernels of all views.
 
     Parameters
     ----------
@@ -311,10 +494,15 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
         As for `STwinVectorizer`.
+    average_rounds : bool, default=False
+        The mean of the kernels of 0, 1, … and ``n_iter`` rounds, instead of that of ``n_iter`` rounds.
+    pairs : int or None, default=None
+        Also count pairs as `STwinVectorizer` does; their kernel weighs half as much as that of a view.
 
     Attributes
     ----------
-    space_ : FeatureSpace
+    spaces_ : ViewSpaces
+        The feature space of each view; that of the first is also ``space_``.
     matrix_ : csr_matrix, shape (n_training_graphs, n_columns)
         Features of the training graphs.
 
@@ -333,13 +521,9 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
            [12., 18.]])
     """
 
-    _constraints = {
-        "base": (one_of(*BASES),),
-        "normalize": (FLAG,),
-    }
-
+    _constraints = {"base": (one_of(*BASES),), "normalize": (FLAG,), "average_rounds": (FLAG,)}
     _fitted_attribute = "similarity_"
-    _kept = {"space": FeatureSpace, "matrix": sparse.csr_matrix}
+    _kept = {"matrix": sparse.csr_matrix}
 
     n_iter: int | None = 3
     features: str = "size"
@@ -350,27 +534,29 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
     ignore_features: bool = False
     _: KW_ONLY
     readout: ReadoutChoice = "size"
+    average_rounds: bool = False
+    pairs: int | None = None
 
     def fit(self, X: GraphsLike, y: object = None) -> Self:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
-        encoding = stwin_features(self._graphs_to_fit(X), **self.settings)
-        self._keep(encoding.space, encoding.matrix)
+        found = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
+        self._keep_views(found.spaces, found.matrix)
         return self
 
-    def _keep(self, space: FeatureSpace, matrix: sparse.csr_matrix) -> None:
-        space.widen(matrix)
-        self.space_, self.matrix_ = space, matrix
-        self.similarity_ = Similarity(matrix, self.base, normalize=self.normalize)
+    def _keep_views(self, spaces: ViewSpaces, matrix: sparse.csr_matrix) -> None:
+        spaces.widen(matrix)
+        self.spaces_, self.matrix_, n_iter = spaces, matrix, spaces.views[0].alphabet.n_iter
+        rounds = list(range(n_iter + 1)) if self.average_rounds else [n_iter]
+        self.similarity_ = MeanSimilarity(spaces, matrix, rounds, self.base, normalize=self.normalize)
 
     def fit_transform(self, X: GraphsLike, y: object = None) -> Float64:
         """Return the kernel matrix of the training graphs, shape (n_graphs, n_graphs)."""
-        self.fit(X, y)
-        return self.similarity_.of(self.matrix_, self.similarity_.own)
+        return self.fit(X, y).similarity_.of(self.similarity_.compared())
 
     def transform(self, X: GraphsLike) -> Float64:
         """Return similarities with the training graphs, shape (n_graphs, n_training_graphs)."""
-        matrix, own = self._encode(X)
-        return self.similarity_.of(matrix, own)
+        compared = self._compared(X)
+        return self.similarity_.of(compared)
 
     def blocks(self, X: GraphsLike | None = None, block_size: int = 1024) -> Iterator[tuple[slice, Float64]]:
         """Yield the rows of ``transform(X)`` a block at a time, so that it never exists as a whole.
@@ -389,8 +575,8 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         similarities : array of float64, shape (n_rows, n_training_graphs)
         """
         block_size = checked("block_size", block_size, integer(1, MAX_ITEMS))
-        matrix, own = self._encode(X)
-        yield from self.similarity_.blocks(matrix, own, block_size)
+        compared = self._compared(X)
+        yield from self.similarity_.blocks(compared, block_size)
 
     def kneighbors(self, X: GraphsLike | None = None, k: int = 10) -> MostSimilar:
         """Return the ``k`` most similar training graphs of each graph, exactly, without building a matrix.
@@ -417,9 +603,10 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         >>> kernel.kneighbors(rings[3:], k=2).indices
         array([[2, 1]])
         """
-        matrix, own = self._encode(X)
-        found = MostSimilar.empty(len(own), checked("k", k, integer(1, self.matrix_.shape[0])))
-        for rows, block in self.similarity_.blocks(matrix, own):
+        compared = self._compared(X)
+        n_graphs = len(compared.own[0][0])
+        found = MostSimilar.empty(n_graphs, checked("k", k, integer(1, self.matrix_.shape[0])))
+        for rows, block in self.similarity_.blocks(compared):
             found.add(block, rows.start)
         return found
 
@@ -436,20 +623,15 @@ class TwinKernel(TransformerMixin, FeatureEstimator):
         array of float64, shape (n_graphs,)
             What the diagonal of ``fit_transform(X)`` would be: ones where normalised.
         """
-        _, own = self._encode(X)
-        if self.base == "minmax" or self.normalize:
-            return (own > 0).astype(np.float64)
-        return own.copy()
+        compared = self._compared(X)
+        return self.similarity_.diagonal(compared)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Name each column after its training graph: ``graph0``, ``graph1``, …."""
         self._check_fitted()
         return np.array([f"graph{i}" for i in range(self.matrix_.shape[0])], dtype=object)
 
-    def _encode(self, X: GraphsLike | None) -> tuple[sparse.csr_matrix, Float64]:
-        """Return the features in the space of the training graphs, and sums over all features."""
+    def _compared(self, X: GraphsLike | None) -> Compared:
+        """Encode graphs; None stands for the training graphs."""
         self._check_fitted()
-        if X is None:
-            return self.matrix_, self.similarity_.own
-        known, full = encode_in_full(self._new_graphs(X, "transform"), self.space_)
-        return known.matrix, own_sums(full, self.base)
+        return self.similarity_.compared(None if X is None else self._new_graphs(X, "transform"))

@@ -15,7 +15,7 @@ columns is complete: every frequent colour consists of frequent colours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,7 +34,8 @@ from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import features
 from twinwl.models.base import warn_unseen_labels, with_parameters
 from twinwl.models.explanation import RootedTree
-from twinwl.models.features import Encoding, FeatureEstimator, FeatureSpace, keep_columns, stwin_features
+from twinwl.models.features import Encoding, FeatureSpace, keep_columns, stwin_features
+from twinwl.models.views import ViewEncodings, ViewEstimator, ViewSpaces
 from twinwl.refinement.colours import Alphabet, Round, item_dtype
 from twinwl.refinement.content_keys import absorb_rows, content_keys, row_keys
 
@@ -270,8 +271,11 @@ def _in_order(counts: ColumnCounts) -> ColumnCounts:
 
 @savable
 @with_parameters
-class STwinVectorizer(TransformerMixin, FeatureEstimator):
+class STwinVectorizer(TransformerMixin, ViewEstimator):
     """Turn graphs into sparse STwin features.
+
+    Where graphs have several views, the columns of one follow those of another, and their names begin with
+    the name of the view.
 
     Parameters
     ----------
@@ -299,13 +303,15 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         labels only with ``edge_labels=True``, and node labels only with ``initial="label"``.
     max_df : int or float, default=1.0
         Drop columns that occur in more training graphs than this (a share of them, where a float).
+    pairs : int or None, default=None
+        Also count pairs of nodes by their labels and their distance, up to this distance, ``d3:c0:c2``.
 
     Attributes
     ----------
-    space_ : FeatureSpace
-        Alphabet and columns before any were dropped.
+    spaces_ : ViewSpaces
+        Alphabet and columns of each view, before any were dropped; those of the first are also ``space_``.
     columns_ : array of int64, or None
-        The columns of ``space_`` that are kept; None where all are.
+        The columns of ``spaces_`` that are kept; None where all are.
     n_features_out_ : int
     n_graphs_with_column_ : array of int64, or None
         Where the columns come from a vocabulary: how many graphs had each when they were counted.
@@ -342,9 +348,8 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         "max_df": (integer(1, MAX_ITEMS), FRACTION),
     }
 
-    _fitted_attribute = "space_"
+    _fitted_attribute = "spaces_"
     _kept = {
-        "space": FeatureSpace,
         "columns": Int64 | None,
         "n_graphs_with_column": Int64 | None,
     }
@@ -359,6 +364,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     _: KW_ONLY
     readout: ReadoutChoice = "size"
     max_df: int | float = 1.0
+    pairs: int | None = None
 
     @classmethod
     def from_vocabulary(
@@ -446,9 +452,9 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         """
         self._check_fitted()
         batch = self._new_graphs(X, "transform")
-        encoding = stwin_features(batch, space=self.space_)
-        warn_strange_graphs(batch, encoding)
-        return keep_columns(encoding.matrix, self.columns_)
+        found = self.spaces_.encoded(batch)
+        warn_strange_graphs(batch, found.colours)
+        return keep_columns(found.matrix, self.columns_)
 
     def unseen_rate(self, X: GraphsLike) -> float:
         """Return the mean of `unseen_rates`: 1.0 where not even a label was seen in training."""
@@ -457,7 +463,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
     def unseen_rates(self, X: GraphsLike) -> Float64:
         """Return, by round, the share of nodes whose colour no training graph has; `transform` omits them.
 
-        For ``"joint"`` it is colour and readout.
+        For ``"joint"`` it is colour and readout. Of several views it is the mean.
 
         Returns
         -------
@@ -465,7 +471,8 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         """
         self._check_fitted()
         batch = self._new_graphs(X, "look at")
-        return stwin_features(batch, space=self.space_).unseen_per_round / max(1, batch.n_nodes)
+        colours = self.spaces_.encoded(batch).colours
+        return np.mean([part.unseen_per_round for part in colours], axis=0) / max(1, batch.n_nodes)
 
     @property
     def unseen_rate_(self) -> float:
@@ -483,7 +490,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         their code too (`column_codes`).
         """
         self._check_fitted()
-        return np.array(self.space_.texts(self.columns_), dtype=object)
+        return np.array(self.spaces_.texts(self.columns_), dtype=object)
 
     def column_codes(self) -> list[str]:
         """Return a short code for each column, of round and colour: ``h2:c17``, or ``h2:c17:s5``.
@@ -491,7 +498,7 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         Explanations name columns by these codes. Numbers of colours are those of this vectorizer only.
         """
         self._check_fitted()
-        codes = self.space_.names()
+        codes = self.spaces_.column_names()
         return codes if self.columns_ is None else [codes[column] for column in self.columns_.tolist()]
 
     def explain_column(self, column: int) -> RootedTree:
@@ -500,34 +507,35 @@ class STwinVectorizer(TransformerMixin, FeatureEstimator):
         With a readout, also a rooted subgraph that the column counted in training, ``.example``.
         """
         self._check_fitted()
-        return self.space_.explained(self._column_of_space(column))[1]
+        return self.spaces_.explained(self._column_of_space(column))[1]
 
     def _column_of_space(self, column: int) -> int:
         column = checked("column", column, integer(0, self.n_features_out_ - 1))
         return int(column if self.columns_ is None else self.columns_[column])
 
-    @property
-    def column_choice(self) -> ColumnChoice:
-        """The parameters that decide which columns are kept."""
-        return ColumnChoice(*(getattr(self, name) for name in ColumnChoice._fields))
+    def _learn(self, X: GraphsLike) -> ViewEncodings:
+        found = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
+        matrix = found.matrix
+        n_graphs, n_columns = matrix.shape
+        n_graphs_with = np.bincount(matrix.indices, minlength=n_columns)
+        columns = features.choose_columns(
+            n_graphs_with, n_graphs, self.min_df, self.max_features, self.max_df
+        )
+        self._keep_views(found.spaces, columns if len(columns) < n_columns else None, None)
+        return found
 
-    def _learn(self, X: GraphsLike) -> Encoding:
-        encoding = stwin_features(self._graphs_to_fit(X), **self.settings)
-        n_graphs, n_columns = encoding.matrix.shape
-        n_graphs_with = np.bincount(encoding.matrix.indices, minlength=n_columns)
-        columns = self.column_choice.columns(n_graphs_with, n_graphs)
-        self._keep(encoding.space, columns if len(columns) < n_columns else None, None)
-        return encoding
-
-    def _keep(self, space: FeatureSpace, columns: Int64 | None, n_graphs_with_column: Int64 | None) -> None:
-        features.check_columns(columns, space.n_columns)
-        self.space_, self.columns_, self.n_graphs_with_column_ = space, columns, n_graphs_with_column
-        self.n_features_out_ = space.n_columns if columns is None else len(columns)
+    def _keep_views(
+        self, spaces: ViewSpaces, columns: Int64 | None, n_graphs_with_column: Int64 | None
+    ) -> None:
+        features.check_columns(columns, spaces.n_columns)
+        self.spaces_, self.columns_, self.n_graphs_with_column_ = spaces, columns, n_graphs_with_column
+        self.n_features_out_ = spaces.n_columns if columns is None else len(columns)
         if n_graphs_with_column is not None and len(n_graphs_with_column) != self.n_features_out_:
             raise TwinWLError("the numbers of graphs do not fit the columns; the file is damaged")
 
 
-def warn_strange_graphs(batch: GraphBatch, encoding: Encoding) -> None:
-    """Warn once where graphs carry only labels that training never saw."""
-    unseen_per_graph = np.diff(pointer(encoding.column_of_node[0] < 0)[batch.graph_ptr])
+def warn_strange_graphs(batch: GraphBatch, views: Sequence[Encoding]) -> None:
+    """Warn once where graphs carry only labels that training never saw, in every view."""
+    labels = [np.diff(pointer(view.column_of_node[0] < 0)[batch.graph_ptr]) for view in views]
+    unseen_per_graph = np.min(labels, axis=0)
     warn_unseen_labels((unseen_per_graph == batch.nodes_per_graph) & (unseen_per_graph > 0))

@@ -40,8 +40,8 @@ from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import RandomState, seeds, with_parameters
-from twinwl.models.explanation import Explanation, explanation_of, node_shares
-from twinwl.models.features import Encoding, FeatureSpace, keep_columns, stwin_features
+from twinwl.models.explanation import Explanation, explanation_of
+from twinwl.models.features import Encoding, FeatureSpace, fewest_graphs, keep_columns, stwin_features
 from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze, warn_strange_graphs
 from twinwl.neural import estimator
 from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
@@ -304,7 +304,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
             return explanation
         # A count is split evenly among the nodes of a colour, a sum by their rooted sizes.
         counted = encoding._replace(space=FeatureSpace("count", space.alphabet))
-        shares = node_shares(graph, counted, of_counts) + node_shares(graph, encoding, of_sums)
+        shares = counted.node_shares(graph, of_counts) + encoding.node_shares(graph, of_sums)
         return replace(explanation, node_shares=shares)
 
     def unseen_rate(self, X: GraphsLike) -> float:
@@ -316,7 +316,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
         self.vectorizer_ = self._new_vectorizer()
-        views = self._views(batch, self.vectorizer_._learn(batch))
+        views = self._views(batch, self.vectorizer_._learn(batch).colours[0])
         self._fit_input([views])
         return self._scale(*views)
 
@@ -330,8 +330,8 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     def _examples(self, batch: GraphBatch) -> SparseExamples:
         encoding = stwin_features(batch, space=self.vectorizer_.space_)
-        warn_strange_graphs(batch, encoding)
-        return self._scale(*self._views(batch, encoding))
+        warn_strange_graphs(batch, [encoding])
+        return self._scaled(*self._views(batch, encoding))
 
     def _build_module(self, n_outputs: int) -> SparsePerceptron:
         width = self.vectorizer_.n_features_out_ if self.input_ is None else self.input_.width
