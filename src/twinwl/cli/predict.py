@@ -95,8 +95,8 @@ def predict(
     from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
 
     positive = getattr(loaded, "positive_", None) if positive is None else positive
-    asked = predictions.Request(proba, threshold, confidence, positive)
-    asked.check(loaded, model)
+    request = predictions.Request(proba, threshold, confidence, positive)
+    request.check(loaded, model)
     reading = replace(reading, usual_atoms=loaded.atoms_ or FIRST_ATOMS)
     without_targets = replace(reading, target=None)
     columns = read_columns(data, without_targets)

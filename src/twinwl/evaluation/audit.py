@@ -478,7 +478,7 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     return sets
 
 
-def _read(source: object, reading: ReadOptions, names: Sequence[str]) -> AuditedSet:
+def _read(source: object, reading: ReadOptions, asked: Sequence[str]) -> AuditedSet:
     """Read a set with its columns of targets: those of a table that are asked for, or its own."""
     if isinstance(source, Dataset) and source.tasks:
         table = np.where(np.isnan(source.targets), None, source.targets)  # type: ignore[call-overload]

@@ -243,7 +243,7 @@ def evaluate(
     return MethodComparison(tuple(evaluations), rope) if several else evaluations[0]
 
 
-def _task(method: Method, data: Dataset, asked: str) -> Task:
+def _task(method: Method, data: Dataset, requested: str) -> Task:
     """Choose the task: as requested, or else by the method, or else by the targets."""
     found = task_of(data.targets, requested, data.target, data.tasks)
     only = method.tasks[0]
@@ -277,7 +277,7 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     return data
 
 
-def _loaded(dataset: object, groups: str | Sequence[object] | None) -> Dataset:
+def _load(dataset: object, groups: str | Sequence[object] | None) -> Dataset:
     if isinstance(dataset, Dataset):
         data = dataset
     elif isinstance(dataset, tuple) and len(dataset) in {2, 3}:

@@ -220,7 +220,7 @@ def _suffix(name: str, value: Any) -> str:  # noqa: ANN401
     return f"+{name}={value if isinstance(value, str) else json.dumps(value)}"
 
 
-def _written(value: object) -> object:
+def _plain_value(value: object) -> object:
     """Return a value as it will be stored, with NumPy numbers as plain ones."""
     plain = value.item() if isinstance(value, np.generic) else value
     json.dumps(plain)

@@ -165,7 +165,7 @@ class ResultStore:
         found: dict[str, Row] = {}
         broken = []
         for line_number, line in enumerate(content.split(b"\n"), start=1):
-            row = _parsed(line)
+            row = _parse(line)
             if row is not None and row["format"] > FORMAT:
                 raise TwinWLError(
                     f"{self.path}, line {line_number}: written in format {row['format']}, this version knows "
@@ -654,7 +654,7 @@ def _two_digits(share: float) -> str:
 
 def _tabular(rows: Sequence[Sequence[str]], n_left: int) -> str:
     head, *body = [
-        " & ".join(map(_escaped, row)).replace("±", r"$\pm$").replace("²", "$^2$").replace("–", "--") + r" \\"
+        " & ".join(map(_escape, row)).replace("±", r"$\pm$").replace("²", "$^2$").replace("–", "--") + r" \\"
         for row in rows
     ]
     columns = "l" * n_left + "r" * (len(rows[0]) - n_left)

@@ -527,7 +527,7 @@ def save(
     }
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
-    with written(file) as stream:
+    with open_to_write(file) as stream:
         _write_members(stream, text, arrays)
 
 

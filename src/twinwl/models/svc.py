@@ -23,7 +23,18 @@ from twinwl.models.explanation import Decision, Explanation, explanation_of
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
 from twinwl.models.report import HeldOut
 from twinwl.models.similarity import BASES, MeanSimilarity, mean_similarities
-from twinwl.models.svm import Choice, SelectedSVM, inner_folds, scaffold_folds
+from twinwl.models.svm import (
+    INNER_FOLDS,
+    PENALTIES,
+    Choice,
+    LandmarkSVM,
+    SelectedSVM,
+    inner_folds,
+    kernel_svm,
+    n_inner_svms,
+    scaffold_folds,
+    select_svms,
+)
 from twinwl.models.targets import TargetColumn, name_task
 from twinwl.models.views import ViewEstimator, ViewSpaces
 from twinwl.terminal import ProgressBar
@@ -74,7 +85,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         "base": (one_of(*BASES),),
         "normalize": (FLAG,),
         "average_rounds": (FLAG,),
-        "inner_folds": (machines.INNER_FOLDS,),
+        "inner_folds": (INNER_FOLDS,),
         "n_jobs": (arguments.JOBS, None),
         "random_state": arguments.RANDOM_STATE,
         "kernel_approximation": (one_of("auto", "nystroem"), None),
@@ -146,7 +157,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
         approximation = None
         if approximated:
-            approximation = machines.LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
+            approximation = LandmarkSVM.draw(len(targets.rows), self.n_components, seed)
         columns = [targets.column(place) for place in range(len(targets.heads))]
         choices = []
         for place, column in enumerate(columns):
@@ -163,7 +174,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
                 )
             )
         show = None if self.verbose is None else bool(self.verbose)
-        n_svms = machines.n_inner_svms(len(n_iters), choices, self.C)
+        n_svms = n_inner_svms(len(n_iters), choices, self.C)
         with ProgressBar("choosing rounds and C", n_svms, show=show) as bar:
             settings = {**self.settings, "n_iter": max(n_iters)}
             encoded = ViewSpaces.learn(targets.counted(batch), settings, self.pairs)
@@ -175,7 +186,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
                 landmarks=None if approximation is None else approximation.landmarks,
                 average_rounds=self.average_rounds,
             )
-            found = machines.select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
+            found = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
         how = f"cross-validated; best of {len(found[0].scores)} settings"
         if approximation is not None:
             how = f"kernel approximated with {len(approximation.landmarks):,} landmarks; {how}"

@@ -513,14 +513,17 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
         column = checked("column", column, integer(0, self.n_features_out_ - 1))
         return int(column if self.columns_ is None else self.columns_[column])
 
+    @property
+    def column_choice(self) -> ColumnChoice:
+        """The parameters that decide which columns are kept."""
+        return ColumnChoice(*(getattr(self, name) for name in ColumnChoice._fields))
+
     def _learn(self, X: GraphsLike) -> ViewEncodings:
         found = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
         matrix = found.matrix
         n_graphs, n_columns = matrix.shape
         n_graphs_with = np.bincount(matrix.indices, minlength=n_columns)
-        columns = features.choose_columns(
-            n_graphs_with, n_graphs, self.min_df, self.max_features, self.max_df
-        )
+        columns = self.column_choice.columns(n_graphs_with, n_graphs)
         self._keep_views(found.spaces, columns if len(columns) < n_columns else None, None)
         return found
 

@@ -41,7 +41,7 @@ from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import RandomState, seeds, with_parameters
 from twinwl.models.explanation import Explanation, explanation_of
-from twinwl.models.features import Encoding, FeatureSpace, fewest_graphs, keep_columns, stwin_features
+from twinwl.models.features import Encoding, FeatureSpace, keep_columns, stwin_features
 from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze, warn_strange_graphs
 from twinwl.neural import estimator
 from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
