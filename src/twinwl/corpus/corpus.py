@@ -434,7 +434,7 @@ class Corpus:
             left in the folder. ``engine``, ``workers`` and ``address``: where tasks run, in ``"local"``
             processes (the default) or on ``"ray"``, with the address of a cluster; ``workers`` is how many,
             by default one for each processor. ``memory``: bytes for each process, by default ``"1GiB"``.
-            ``progress``: whether to show a progress bar; by default only if standard error is a terminal.
+            ``verbose``: whether to show a progress bar; by default only if standard error is a terminal.
             ``on_event``: function that is called with a dictionary after each task and at the end.
 
         Returns
@@ -471,7 +471,7 @@ class Corpus:
         output
             A new or empty folder, or one to resume in.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -499,7 +499,7 @@ class Corpus:
             Folder for Parquet shards of the graphs of this corpus that are in the other: ``id``, ``row``,
             ``other_row`` (its first copy there), ``n_other`` (how many copies). None writes none.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -529,7 +529,7 @@ class Corpus:
         vectorizer
             Its parameters decide; ``min_df`` has to be a number of graphs. None is ``STwinVectorizer()``.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -604,7 +604,7 @@ class Corpus:
         proba
             Whether to add the probability of each class.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns

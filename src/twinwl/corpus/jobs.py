@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, TypedDict
 
-from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer, number, one_of
+from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer, number, old_names, one_of
 from twinwl.corpus.shards import OWN_TYPES, Part, digest_of
 from twinwl.engines import Engine, engine_of
 from twinwl.errors import GraphInputError, TwinWLError, first_line, held_warnings, setting, shown, warn_kinds
@@ -64,7 +64,7 @@ class RunOptions(TypedDict, total=False):
     workers: int | None
     address: str | None
     memory: int | str
-    progress: bool | None
+    verbose: bool | None
     on_event: Callable[[dict[str, Any]], object] | None
 
 
@@ -80,7 +80,7 @@ class Running:
         As in `twinwl.engines.engine_of`.
     memory : int or str
         Bytes for each process; ``"1GiB"`` is a number of bytes too.
-    progress : bool or None
+    verbose : bool or None
         Whether to show a progress bar; None shows it if standard error is a terminal.
     on_event : function or None
         Called with a dictionary for each finished task, and at the end.
@@ -91,12 +91,12 @@ class Running:
     workers: int | None = None
     address: str | None = None
     memory: int | str = "1GiB"
-    progress: bool | None = None
+    verbose: bool | None = None
     on_event: Callable[[dict[str, Any]], object] | None = None
 
     def __post_init__(self) -> None:
         checked("fresh", self.fresh, FLAG)
-        checked("progress", self.progress, FLAG, None)
+        checked("verbose", self.verbose, FLAG, None)
         if self.on_event is not None and not callable(self.on_event):
             raise TwinWLError(f"on_event: got {shown(self.on_event)}, expected a function of one dictionary")
         memory = checked("memory", self.memory, *_MEMORY)
@@ -107,6 +107,9 @@ class Running:
             )
         object.__setattr__(self, "memory", memory)
         engine_of(self.engine, self.workers, self.address)  # refuses wrong values, before any work
+
+
+Running.__init__ = old_names(progress="verbose")(Running.__init__)  # type: ignore[method-assign]
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -425,7 +428,7 @@ class Job:
         aside = sum(entry.get("errors", 0) for entry in done.values())
         began = time.perf_counter()
         title = stage if stage == self.what else f"{self.what}: {stage}"
-        with ProgressBar(title, total, done=rows_done, show=self.running.progress) as bar:
+        with ProgressBar(title, total, done=rows_done, show=self.running.verbose) as bar:
             calls = [(function, task.arguments, shared) for task in left]
             for number, (result, problem, messages) in self._engine_for(left).run(_call_guarded, calls):
                 task = left[number]

@@ -34,10 +34,11 @@ import numpy as np
 from twinwl.arguments import PATH, checked, integer, items, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.catalogue import data_folders, is_known
-from twinwl.datasets.formats import ArchiveMembers
-from twinwl.datasets.source import load_dataset
+from twinwl.datasets.formats import ArchiveMembers, ReadOptions
+from twinwl.datasets.source import load_dataset, read_source
 from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.files.model_files import read_array
+from twinwl.graphs.atom_labels import LADDER
 from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
 from twinwl.graphs.building import as_batch
 from twinwl.isomorphism.canonical import certificates
@@ -704,7 +705,9 @@ def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
         )
     if holds_brec(path):
         return _brec(path)
-    data = load_dataset(str(source), data_dir)
+    # Of molecules, elements and bonds: readouts are to see structure, not what labels say about it.
+    reading = ReadOptions(data_dir=data_dir, usual_atoms=LADDER[0])
+    data = read_source(str(source), reading)
     paired = data.y is None if data.groups is None else (np.bincount(data.groups) == 2).all()  # noqa: PLR2004
     if not paired:
         raise TwinWLError(

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from twinwl.arguments import old_names
 from twinwl.datasets import catalogue as known_sets
 from twinwl.datasets import formats
 from twinwl.datasets.catalogue import MOLECULE_SETS, is_known, molecule_table
@@ -34,6 +35,7 @@ from twinwl.graphs.batch import concatenate
 from twinwl.terminal import ProgressBar
 
 
+@old_names(progress="verbose")
 def load_dataset(
     source: object,
     data_dir: str | Path | None = None,
@@ -45,7 +47,7 @@ def load_dataset(
     on_error: str = "skip",
     node_label: str | None = None,
     edge_label: str | None = None,
-    progress: bool | None = None,
+    verbose: bool | None = None,
     atoms: str | Sequence[str] | None = None,
     n_jobs: int | None = None,
     **options: int,
@@ -90,7 +92,7 @@ def load_dataset(
     node_label, edge_label
         Attributes with the labels, in GraphML, GML and JSON (and for edges the third column of an edge
         list).
-    progress
+    verbose
         Whether to show a progress bar while downloading; None shows it if standard error is a terminal.
     atoms
         Content of the labels of molecules, as in `GraphBatch.from_smiles`; None is its default.
@@ -127,7 +129,7 @@ def load_dataset(
         node_label=node_label,
         edge_label=edge_label,
         data_dir=data_dir,
-        progress=progress,
+        progress=verbose,
         atoms=atoms,  # type: ignore[arg-type]
         n_jobs=n_jobs,
     )

@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, one_of
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, old_names, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
@@ -61,6 +61,7 @@ _QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) -> MethodComparison: ...  # noqa: ANN401
 @overload
 def evaluate(method: object = None, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
+@old_names(progress="verbose")
 def evaluate(
     method: object = None,
     dataset: Dataset | str | Path | tuple[object, ...] | None = None,
@@ -81,7 +82,7 @@ def evaluate(
     ignore_node_attributes: bool = False,
     n_jobs: int | None = None,
     store: str | Path | None = None,
-    progress: bool | None = None,
+    verbose: bool | None = None,
     time_budget: float | None = None,
     engine: str = "local",
     address: str | None = None,
@@ -150,8 +151,13 @@ def evaluate(
         has processors for.
     store
         File of results. Finished folds in it are not run again; None keeps results only in the return value.
+<<<<<<< HEAD
         One process writes to a store at a time; another one gets an error.
     progress
+=======
+        One process writes to a store at a time; another one is told that it is in use.
+    verbose
+>>>>>>> main
         Whether to show a progress bar; None shows it if standard error is a terminal.
     time_budget
         Seconds after which no further fold is started; the result may then lack folds, and the same call with
@@ -195,7 +201,7 @@ def evaluate(
     if splits is not None:
         raise TwinWLError(f"splits: got {shown(splits)}; this parameter is now called split")
     store = checked("store", store, PATH, None)
-    progress = checked("progress", progress, FLAG, None)
+    verbose = checked("verbose", verbose, FLAG, None)
     time_budget = checked("time_budget", time_budget, number(0), None)
     end = math.inf if time_budget is None else time.monotonic() + time_budget
     rope = checked("rope", rope, number(0))
@@ -234,7 +240,7 @@ def evaluate(
         work = _work(chosen, configs, seen, plan, range(seed, seed + repeats), found.name)
         units = {row_key(unit.key): unit for unit in work}
         wanted = request._replace(choose=len(configs) > 1)
-        rows, warned = _results(units, seen, wanted, store, runner, end, progress)
+        rows, warned = _results(units, seen, wanted, store, runner, end, verbose)
         if warned:
             warn_caller(f"{chosen.title} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
         about = (measured[0], rows, found, plan.text, request.positive, float(np.mean(shares)))

@@ -10,14 +10,19 @@ import numpy as np
 from scipy import sparse
 
 from twinwl import arguments
-from twinwl.arguments import FLAG, ROUNDS, checked, integer, number, one_of, one_or_more
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, number, old_names, one_of, one_or_more
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import base as estimators
+<<<<<<< HEAD
 from twinwl.models.base import RandomState, old_names, one_seed, with_parameters
+=======
+from twinwl.models import svm as machines
+from twinwl.models.base import RandomState, one_seed, with_parameters
+>>>>>>> main
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS

@@ -17,13 +17,24 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from twinwl import arguments
-from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, checked, integer, number, one_of
+from twinwl.arguments import (
+    DEPTH,
+    FLAG,
+    MAX_ITEMS,
+    MEMORY,
+    WIDTH,
+    checked,
+    integer,
+    number,
+    old_names,
+    one_of,
+)
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import RandomState, old_names, seeds, with_parameters
+from twinwl.models.base import RandomState, seeds, with_parameters
 from twinwl.models.explanation import ColumnShare, Explanation, explanation_of, plain
 from twinwl.neural import estimator, quotient
 from twinwl.neural.encoder import NTwinEncoder, NTwinNetwork, messages, readout_arguments, subgraph_batch

@@ -331,7 +331,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     def _examples(self, batch: GraphBatch) -> SparseExamples:
         encoding = stwin_features(batch, space=self.vectorizer_.space_)
         warn_strange_graphs(batch, [encoding])
-        return self._scaled(*self._views(batch, encoding))
+        return self._scale(*self._views(batch, encoding))
 
     def _build_module(self, n_outputs: int) -> SparsePerceptron:
         width = self.vectorizer_.n_features_out_ if self.input_ is None else self.input_.width
