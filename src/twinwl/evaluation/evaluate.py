@@ -151,13 +151,8 @@ def evaluate(
         has processors for.
     store
         File of results. Finished folds in it are not run again; None keeps results only in the return value.
-<<<<<<< HEAD
-        One process writes to a store at a time; another one gets an error.
-    progress
-=======
         One process writes to a store at a time; another one is told that it is in use.
     verbose
->>>>>>> main
         Whether to show a progress bar; None shows it if standard error is a terminal.
     time_budget
         Seconds after which no further fold is started; the result may then lack folds, and the same call with

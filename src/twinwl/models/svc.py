@@ -17,12 +17,7 @@ from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import base as estimators
-<<<<<<< HEAD
-from twinwl.models.base import RandomState, old_names, one_seed, with_parameters
-=======
-from twinwl.models import svm as machines
 from twinwl.models.base import RandomState, one_seed, with_parameters
->>>>>>> main
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
