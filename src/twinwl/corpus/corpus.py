@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def build_corpus(inputs: object, folder: Path, wanted: Fields, running: Running) -> Fields:
-    """Build a corpus, or go on with one; return its manifest.
+    """Build a corpus, or resume an unfinished one; return its manifest.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ class Corpus:
         rows_per_shard: int | None = None,
         **running: Unpack[RunOptions],
     ) -> Corpus:
-        """Parse files into a corpus, or go on where an earlier call with the same arguments was stopped.
+        """Parse files into a corpus, or resume where an earlier call with the same arguments was stopped.
 
         Rows that cannot be read are set aside in ``folder/errors``, with file, row, reason and text.
 
@@ -413,7 +413,7 @@ class Corpus:
             ``.csv``, ``.tsv``, ``.sdf``, all of them also as ``.gz``, and ``.parquet`` with a column of
             SMILES or of edges.
         folder
-            Where the corpus goes; a new or empty folder, or one to go on with.
+            Where the corpus goes; a new or empty folder, or one to resume in.
         kind
             ``"graph6"``, ``"smiles"``, ``"table"`` or ``"sdf"``, if the ending of the files does not say.
         atoms
@@ -469,7 +469,7 @@ class Corpus:
         Parameters
         ----------
         output
-            A new or empty folder, or one to go on with.
+            A new or empty folder, or one to resume in.
         **running
             As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
@@ -525,7 +525,7 @@ class Corpus:
         Parameters
         ----------
         output
-            A new or empty folder, or one to go on with.
+            A new or empty folder, or one to resume in.
         vectorizer
             Its parameters decide; ``min_df`` has to be a number of graphs. None is ``STwinVectorizer()``.
         **running
@@ -600,7 +600,7 @@ class Corpus:
         model
             A model file.
         output
-            A new or empty folder, or one to go on with.
+            A new or empty folder, or one to resume in.
         proba
             Whether to add the probability of each class.
         **running

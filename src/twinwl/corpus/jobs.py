@@ -22,7 +22,7 @@ from twinwl.arrays import Fields
 from twinwl.corpus.shards import OWN_TYPES, Part, digest_of
 from twinwl.engines import Engine, engine_of
 from twinwl.errors import GraphInputError, TwinWLError, first_line, held_warnings, setting, shown, warn_kinds
-from twinwl.files.storage import errors_of_writing, lock, written
+from twinwl.files.storage import errors_of_writing, lock, open_to_write
 from twinwl.terminal import ProgressBar
 
 MANIFEST, JOURNAL, LOCK = "manifest.json", "journal.jsonl", ".lock"
@@ -152,7 +152,7 @@ _MOST = 1 << 53
 _COUNT = integer(0, _MOST)
 _COUNTS = ("rows", "errors", "nodes", "edges")
 _DIGEST = _text("[0-9a-f]{32}", "32 hexadecimal digits")
-# The fields of a manifest that are no counts.
+# The fields of a manifest that are not counts.
 _FIELDS = {
     # A name cannot lead out of the folder.
     "name": _text(r"\w[\w.-]{0,99}", "the name of a file, without a folder"),
@@ -197,7 +197,7 @@ def _check_fields(
 
 
 def clear(folder: Path) -> None:
-    """Delete what a job left in a folder, and nothing else: a manifest.json may be of another program."""
+    """Delete what a job left in a folder, and nothing else: a manifest.json may belong to another program."""
     records = [path for path in (folder / MANIFEST, folder / JOURNAL) if path.is_file()]
     if any(FORMAT.encode() in path.read_bytes()[:100] for path in records):
         for name in ("shards", "errors", "groups", WORK):
@@ -307,7 +307,7 @@ class Job:
         path = self.folder / JOURNAL
         *lines, rest = path.read_bytes().split(b"\n") if path.exists() else [b""]
         if rest:
-            with written(path) as stream:
+            with open_to_write(path) as stream:
                 stream.write(b"".join(line + b"\n" for line in lines))
         if not lines:
             self._record(self._header)
@@ -346,7 +346,7 @@ class Job:
         if self.what != "build":
             raise TwinWLError(f"{self.folder} was made from another corpus; {_remedy()}")
         entries = [{"stage": self.what, **entry, "seconds": 0.0} for entry in self._done.values()]
-        with written(self.folder / JOURNAL) as stream:
+        with open_to_write(self.folder / JOURNAL) as stream:
             stream.write(b"".join(json.dumps(line).encode() + b"\n" for line in [self._header, *entries]))
         (self.folder / MANIFEST).unlink()
         self.finished = None
@@ -428,7 +428,7 @@ class Job:
         title = stage if stage == self.what else f"{self.what}: {stage}"
         with ProgressBar(title, total, done=rows_done, show=self.running.verbose) as bar:
             calls = [(function, task.arguments, shared) for task in left]
-            for number, (result, problem, messages) in self._engine_for(left).run(_guarded, calls):
+            for number, (result, problem, messages) in self._engine_for(left).run(_call_guarded, calls):
                 task = left[number]
                 warnings += messages
                 if problem is not None:
@@ -453,7 +453,7 @@ class Job:
                 event |= {"done": rows_done, "total": total, "set_aside": aside}
                 event["rows_per_second"] = round(rate, 1)
                 event["seconds_left"] = round((total - rows_done) / rate, 1) if rate else None
-                self._tell(event)
+                self._report(event)
         warn_kinds(warnings, " (in one of {:,} shards with such cases)")
         if failures:
             more = f" ({len(failures) - 1} more shards failed)" if len(failures) > 1 else ""
@@ -471,7 +471,7 @@ class Job:
             self._engine = self._held.enter_context(engine)
         return self._engine
 
-    def _tell(self, event: Fields) -> None:
+    def _report(self, event: Fields) -> None:
         if self.running.on_event is not None:
             self.running.on_event(event)
 
@@ -479,18 +479,18 @@ class Job:
         """Write the manifest and remove what was only needed on the way."""
         if self.finished is None or shards != self.finished["shards"]:
             self.finished = {**self._header, **more, "seconds": self.seconds, "shards": shards}
-            with written(self.folder / MANIFEST) as stream:
+            with open_to_write(self.folder / MANIFEST) as stream:
                 stream.write(json.dumps(self.finished, indent=1).encode() + b"\n")
         (self.folder / JOURNAL).unlink(missing_ok=True)
         shutil.rmtree(self.folder / WORK, ignore_errors=True)
         for temporary in self.folder.glob("*/.*.tmp"):  # of processes that were killed
             temporary.unlink(missing_ok=True)
-        told = {name: value for name, value in self.finished.items() if name not in {"shards", "format"}}
-        self._tell({"event": "done", **told})
+        counts = {name: value for name, value in self.finished.items() if name not in {"shards", "format"}}
+        self._report({"event": "done", **counts})
         return self.finished
 
 
-def _guarded(
+def _call_guarded(
     function: Callable[..., Fields], arguments: tuple[object, ...], shared: tuple[object, ...]
 ) -> tuple[Fields, str | None, list[str]]:
     """Call a function; bad input is reported, all else is raised. Warnings come back as text."""

@@ -30,7 +30,7 @@ from twinwl.arguments import (
     pointer,
 )
 from twinwl.arrays import Float64, Int32, Int64, Values
-from twinwl.errors import GraphInputError, LabelError, named, nearest, shown, warn_caller
+from twinwl.errors import GraphInputError, LabelError, nearest, prefix_errors, shown, warn_caller
 from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
 
 if TYPE_CHECKING:
@@ -536,7 +536,7 @@ def as_batch(
     kind: str | None = _PYG_BATCH
     collected: Any = graphs
     if _kind(graphs) != _PYG_BATCH:
-        collected = _collected(graphs)
+        collected = _list_graphs(graphs)
         if not collected:
             return GraphBatch.from_edges([])
         kind = _kind(collected[0])
@@ -587,7 +587,7 @@ def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
     >>> one_graph(nx.path_graph(3), "the first graph")
     GraphBatch(1 graph, 3 nodes, 2 edges)
     """
-    with named(name):
+    with prefix_errors(name):
         many = isinstance(graph, list | tuple) or _kind(graph) in {"GraphBatch", _PYG_BATCH}
         batch = as_batch(graph if many else [graph], x=x)  # type: ignore[arg-type]
     if len(batch) != 1:
@@ -595,7 +595,7 @@ def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
     return batch
 
 
-def _collected(graphs: object) -> list[Any]:
+def _list_graphs(graphs: object) -> list[Any]:
     """Return the graphs as a list; refuse a single graph, with a hint."""
     kind = _kind(graphs)
     if kind == "string":
