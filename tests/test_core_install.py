@@ -64,20 +64,22 @@ WORKING = [
     "ceiling TWINS:n_pairs=5",
     "datasets",
     "datasets TWINS",
+    "methods stwin-svc",
+    "search graph6:Bw TWINS:n_pairs=5 -k 2",
     "evaluate TWINS:n_pairs=20 --method stwin-svc --method wl-svc --folds 2",
     "features TWINS:n_pairs=20 -o features.npz",
-    "train TWINS:n_pairs=20 -o model.twinwl --method stwin-svc",
+    "train TWINS:n_pairs=20 -o model.twinwl",
     "predict model.twinwl TWINS:n_pairs=20 -o answers.csv",
     "explain model.twinwl TWINS:n_pairs=20#3 --html why.html --png why.png",
 ]
 NEEDING = {
     "hash smiles:CCO": "chem",
-    "evaluate TWINS": "neural",
+    "evaluate TWINS --method stwin": "neural",
     "evaluate TWINS --method gin": "baselines",
     "evaluate TWINS:n_pairs=20 --method dgk": "baselines",
     "features TWINS:n_pairs=20 -o features.parquet": "parquet",
     "corpus build path.g6 -o corpus": "parquet",
-    "train TWINS:n_pairs=20 -o network.twinwl": "neural",
+    "train TWINS:n_pairs=20 -o network.twinwl --method stwin": "neural",
     "train molecules.csv -o molecules.twinwl --method stwin-svc": "chem",
 }
 

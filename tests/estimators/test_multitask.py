@@ -99,16 +99,16 @@ def test_features_and_kernel_matrices_are_computed_once(monkeypatch):
     graphs, Y = table()
     calls = []
 
-    def counted(name):
-        function = getattr(svc, name)
+    def counted(owner, name):
+        function = getattr(owner, name)
         monkeypatch.setattr(
-            svc, name, lambda *args, **options: calls.append(name) or function(*args, **options)
+            owner, name, lambda *args, **options: calls.append(name) or function(*args, **options)
         )
 
-    counted("stwin_features")
-    counted("similarities_by_rounds")
+    counted(svc.ViewSpaces, "learn")
+    counted(svc, "mean_similarities")
     tw.STwinSVC(**SMALL).fit(graphs, Y)
-    assert sorted(calls) == ["similarities_by_rounds", "stwin_features"]
+    assert sorted(calls) == ["learn", "mean_similarities"]
 
 
 # ---------------------------------------------------------------------- what scikit-learn's users expect

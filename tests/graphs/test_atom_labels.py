@@ -103,6 +103,7 @@ def test_a_level_never_merges_what_the_one_before_tells_apart():
         assert len(set(zip(coarse, fine, strict=True))) == len(set(fine))
 
 
+@pytest.mark.filterwarnings("ignore:these molecules were read with")
 @pytest.mark.parametrize("atoms", ATOM_LABELLINGS)
 def test_messy_molecules_have_the_same_atoms_and_bonds_at_every_level(atoms):
     batch = GraphBatch.from_smiles(MESSY, atoms=atoms)

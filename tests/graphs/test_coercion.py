@@ -54,7 +54,7 @@ def test_batch_is_returned_as_it_is():
 
 def test_molecules_are_taken():
     chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
-    assert tw.as_batch([chem.MolFromSmiles("CCO")]).labels_of_nodes() == ["C", "C", "O"]
+    assert tw.as_batch([chem.MolFromSmiles("CCO")]).labels_of_nodes() == ["CH3 X4", "CH2 X4", "OH X2"]
 
 
 def test_pyg_data_are_taken():

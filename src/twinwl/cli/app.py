@@ -143,7 +143,7 @@ class _ErrorsAsOneLine(Group):
 def _check_removed(args: list[str]) -> list[str]:
     """Refuse what earlier versions had, and name its successor.
 
-    >>> _check_removed(["train", "--subgraph-network=gat"])
+    >>> _check_removed(["train", "--set", "readout=gat"])
     ['train', '--subgraph-network=gat']
     """
     for given in (*args[1:2], *(word for word in args if word.startswith("--"))):

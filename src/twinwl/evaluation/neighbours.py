@@ -151,7 +151,7 @@ def neighbours(
     >>> rings = [[(i, (i + 1) % n) for i in range(n)] for n in (3, 5, 9, 10)]
     >>> found = tw.neighbours(rings[3:], rings[:3], k=2)
     >>> found.indices, found.similarities.round(2)
-    (array([[2, 1]]), array([[0.9 , 0.33]]))
+    (array([[2, 1]]), array([[0.9, 0.5]]))
     """
     edge_labels = checked("edge_labels", edge_labels, FLAG)
     given = [one for one in (queries, graphs) if not isinstance(one, str | Path)]

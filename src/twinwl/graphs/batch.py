@@ -654,8 +654,9 @@ def _check_alike(
     for what, those, of in properties:
         for batch in those[1:]:
             if of(batch) != of(those[0]):
+                position = next(place for place, other in enumerate(batches) if other is batch)
                 raise GraphInputError(
-                    f"batch {batches.index(batch)} differs from the batches before it in {what} "
+                    f"batch {position} differs from the batches before it in {what} "
                     f"({of(batch)} against {of(those[0])}); make them alike before joining"
                 )
 

@@ -140,7 +140,7 @@ class MoleculeConstructors:
         >>> from rdkit import Chem
         >>> from twinwl import GraphBatch
         >>> GraphBatch.from_rdkit([Chem.MolFromSmiles("c1ccccc1O")])
-        GraphBatch(1 graph, 7 nodes, 7 edges, 2 node labels, 2 edge labels)
+        GraphBatch(1 graph, 7 nodes, 7 edges, 3 node labels, 2 edge labels)
         """
         levels = checked("atoms", atoms, LEVELS)
         chem = import_extra("rdkit.Chem", "chem")

@@ -68,8 +68,8 @@ def explain(model: Any, vectorizer: Any, graph: Any = None, n_columns: int = 10)
     >>> vectorizer = tw.STwinVectorizer(n_iter=1)
     >>> model = LogisticRegression().fit(vectorizer.fit_transform(graphs), ["path", "ring"] * 5)
     >>> found = tw.explain(model, vectorizer, graphs[1])
-    >>> found.prediction, [column.name for column in found.columns]
-    ('ring', ['h1:c1'])
+    >>> found.prediction, found.columns[0].name
+    ('ring', 'h1:c1')
     """
     steps = (
         [step for _, step in model.steps if hasattr(step, "fit")] if isinstance(model, Pipeline) else [model]

@@ -190,6 +190,8 @@ class NTwinEncoder(nn.Module):
         tensor
         """
         if isinstance(graphs, RowBatch | TwinInput):
+            if checked("by_root", by_root, FLAG):
+                raise TwinWLError("rows are sums over roots already; pass graphs", parameter="by_root")
             rooted, whole = graphs if isinstance(graphs, TwinInput) else (graphs, None)
             sums = self._row_sums(rooted) if isinstance(rooted, RowBatch) else self._subgraph_sums(rooted)
             if self.subtree is None:
@@ -341,7 +343,7 @@ class RootedSubgraphEncoder(nn.Module):
 
 def _pooling(data: GraphData, *, by_root: bool) -> tuple[Tensor, int]:
     """Return the row that each node is added to, and the number of rows."""
-    if by_root:
+    if checked("by_root", by_root, FLAG):
         return torch.arange(len(data.x), device=data.x.device), len(data.x)
     return data.batch, data.n_graphs
 
