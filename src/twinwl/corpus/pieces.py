@@ -26,12 +26,12 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 
 from twinwl.arguments import PATH, checked, items, pointer, ranges
-from twinwl.arrays import Bool, Int64
+from twinwl.arrays import Bool, Fields, Int64
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in, types_of
 from twinwl.datasets import records
 from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, one_error, open_file, place_of
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
-from twinwl.files.storage import file_digest, written
+from twinwl.files.storage import file_digest, open_to_write
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import build, largest_ends
 from twinwl.graphs.labels import Coded, encode_labels
@@ -124,7 +124,7 @@ def find_sources(inputs: object, kind: str | None, *, has_columns: bool) -> list
 
 def unpack(source: Source, path: Path) -> Source:
     """Unpack a file that ends in ``.gz`` to a path, so that workers can start in the middle of it."""
-    with open_file(Path(source.name)) as packed, written(path) as stream:
+    with open_file(Path(source.name)) as packed, open_to_write(path) as stream:
         while block := packed.read(_BLOCK):
             stream.write(block)
     return source._replace(path=str(path))
@@ -264,7 +264,7 @@ def edge_columns_of(types: Mapping[str, str], given: str | None, name: str) -> d
     }
 
 
-def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
+def shard_of(piece: Piece, settings: Fields) -> tuple[Any, Any]:
     """Read a piece.
 
     Parameters
@@ -316,7 +316,7 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
     )
 
 
-def _records_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[list[records.Record], Any]:
+def _records_of(piece: Piece, settings: Fields) -> tuple[list[records.Record], Any]:
     """Return the records of a piece, and an Arrow table with a row for each and the columns to keep."""
     name, _, kind = piece.source
     smiles = settings["smiles_column"]
@@ -366,7 +366,7 @@ def _of_direction(record: records.Record, *, directed: bool) -> records.Record:
 
 def _read_all_but_bad(
     table: Any,  # noqa: ANN401
-    settings: Mapping[str, Any],
+    settings: Fields,
 ) -> tuple[GraphBatch, list[int], dict[int, str]]:
     """Return the graphs of the rows of a table that have one, these rows, and why the others have none.
 
@@ -393,12 +393,14 @@ def _read_all_but_bad(
     return concatenate(batches or [GraphBatch.from_edges([])]), kept, problems
 
 
-def _graphs_of_edges(table: Any, settings: Mapping[str, Any]) -> GraphBatch:  # noqa: ANN401
+def _graphs_of_edges(table: Any, settings: Fields) -> GraphBatch:  # noqa: ANN401
     """Return the graphs of a table, or raise the problem of one of its rows."""
     column = settings["edges_column"]
     edge_counts, ends = _pairs(table.column(column), column)
-    nodes, labels_of_nodes = _coded(table, settings["node_column"], "its node labels are missing")
-    edges, labels_of_edges = _coded(table, settings["edge_column"], "it has not one edge label per edge")
+    nodes, labels_of_nodes = _encode_column(table, settings["node_column"], "its node labels are missing")
+    edges, labels_of_edges = _encode_column(
+        table, settings["edge_column"], "it has not one edge label per edge"
+    )
     if settings["count_column"]:
         counts = table.column(settings["count_column"]).fill_null(-1).to_numpy().astype(np.int64)
         _refuse(counts < 0, "its number of nodes is missing or negative")
@@ -445,7 +447,7 @@ def _pairs(column: Any, name: str) -> tuple[Int64, Int64]:  # noqa: ANN401
     return lengths, numbers.reshape(-1, 2)
 
 
-def _coded(table: Any, name: str | None, reason: str) -> tuple[Coded | None, Int64]:  # noqa: ANN401
+def _encode_column(table: Any, name: str | None, reason: str) -> tuple[Coded | None, Int64]:  # noqa: ANN401
     """Encode all labels of a column of lists; return them and the number in each row."""
     if name is None:
         return None, np.empty(0, np.int64)

@@ -41,12 +41,12 @@ from twinwl.arrays import Int64
 from twinwl.datasets import formats
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ArchiveMembers, ReadOptions, read_text
-from twinwl.errors import GraphInputError, TwinWLError, first_line, setting, shown, warn_caller
+from twinwl.errors import GraphInputError, TwinWLError, first_line, prefix_errors, setting, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build
 from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
 
-# What only tells nodes and edges apart; weights have a warning of their own.
+# What only identifies nodes and edges; weights have a warning of their own.
 _NO_LABELS = {"node": {"id"}, "edge": {"id", "key", WEIGHT}}
 _MOST_LISTED = 6
 
@@ -67,10 +67,8 @@ def _batch(graphs: list[nx.Graph], path: Path, reading: ReadOptions) -> GraphBat
                 f"{', '.join(known) or 'none'}"
             )
     _warn_unread(unread)
-    try:
+    with prefix_errors(path):
         return GraphBatch.from_networkx(graphs, node_label=reading.node_label, edge_label=reading.edge_label)
-    except GraphInputError as error:
-        raise GraphInputError(f"{path}: {error}") from error
 
 
 def _warn_unread(attributes: Mapping[str, list[str]]) -> None:
@@ -383,7 +381,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     lines = formats.decode(data, name).rstrip().splitlines()
     if not lines:
         return np.empty((0, 1), dtype)
-    table = _parsed(lines, dtype)
+    table = _parse_numbers(lines, dtype)
     if table is not None:
         return table
     # The first line that is wrong is found by bisection: the lines before `sound` can be read, those before
@@ -391,7 +389,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     sound, wrong = 0, len(lines)
     while wrong - sound > 1:
         middle = (sound + wrong) // 2
-        if _parsed(lines[:1] + lines[sound:middle], dtype) is None:
+        if _parse_numbers(lines[:1] + lines[sound:middle], dtype) is None:
             wrong = middle
         else:
             sound = middle
@@ -401,7 +399,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     )
 
 
-def _parsed(lines: list[str], dtype: Any) -> Any:  # noqa: ANN401
+def _parse_numbers(lines: list[str], dtype: Any) -> Any:  # noqa: ANN401
     """Return the numbers of some lines, or None if one of them is wrong."""
     try:
         with warnings.catch_warnings():
@@ -595,7 +593,7 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
     labels, degrees = np.array(nodes, np.int64).reshape(-1, 2).T
     first = np.repeat(pointer(node_counts)[:-1], node_counts)
     owner = np.repeat(np.arange(n_graphs), node_counts)
-    try:
+    with prefix_errors(path):
         graphs = build(
             node_counts,
             np.bincount(owner, degrees, n_graphs).astype(np.int64),
@@ -604,8 +602,6 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
             nodes=encode_labels(labels.tolist()),
             one_way_remedy="a neighbour must name its neighbour back; get the file again",
         )
-    except GraphInputError as error:
-        raise GraphInputError(f"{path}: {error}") from error
     return graphs, y
 
 

@@ -182,7 +182,7 @@ def open_source(
         found = _open_literal(place, reading) if place.literal else _open_file(place, reading, targets)
     if place.number is None or place.literal:
         return found
-    return _picked(found, place, place.number)
+    return _pick(found, place, place.number)
 
 
 def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Source:
@@ -201,7 +201,7 @@ def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Map
         target=reading.target or (None if targets == "none" else known.target),
         smiles_column=reading.smiles_column or known.smiles_column,
     )
-    found = _cached(table.records(reading, "given"), name, path, f"{member}", reading)
+    found = _cached_source(table.records(reading, "given"), name, path, f"{member}", reading)
     return replace(found, read=lambda: replace(found.read(), about=known.about))
 
 
@@ -219,7 +219,7 @@ def _open_file(place: Place, reading: ReadOptions, targets: Targets) -> Source:
             pass
     if FORMATS[place.kind].rows:
         records = reader_of(place.kind)(place.where, reading, targets if place.number is None else "given")
-        return _cached(records, _stem(place.where), path, place.kind, reading)
+        return _cached_source(records, _stem(place.where), path, place.kind, reading)
 
     def read() -> Dataset:
         found = reader_of(place.kind)(path, reading)
@@ -231,7 +231,7 @@ def _open_file(place: Place, reading: ReadOptions, targets: Targets) -> Source:
     return Source(place.where, read)
 
 
-def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOptions) -> Source:
+def _cached_source(records: Records, name: str, path: Path, what: str, reading: ReadOptions) -> Source:
     """Read records; molecules, which are slow to parse, are cached."""
 
     def read() -> Dataset:
@@ -247,7 +247,7 @@ def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOpt
     return Source(records.source, read, records)
 
 
-def _picked(found: Source, place: Place, number: int) -> Source:
+def _pick(found: Source, place: Place, number: int) -> Source:
     """Return the requested graph; of rows, the others are not converted."""
 
     def out_of_range(n_graphs: int) -> GraphInputError:

@@ -204,7 +204,7 @@ def evaluate(
     if not methods:
         raise TwinWLError("method: got an empty list; name at least one method")
     by_column = read_column(dataset, ReadOptions(), split, "split") if is_column(split) else split
-    data = _loaded(dataset, groups)
+    data = _load(dataset, groups)
     if checked("ignore_node_attributes", ignore_node_attributes, FLAG):
         data = replace(data, graphs=data.graphs.without_features())
     found = _task(methods[0], data, task)
@@ -244,11 +244,11 @@ def evaluate(
     return MethodComparison(tuple(evaluations), rope) if several else evaluations[0]
 
 
-def _task(method: Method, data: Dataset, asked: str) -> Task:
+def _task(method: Method, data: Dataset, requested: str) -> Task:
     """Choose the task: as requested, or else by the method, or else by the targets."""
-    found = task_of(data.targets, asked, data.target, data.tasks)
+    found = task_of(data.targets, requested, data.target, data.tasks)
     only = method.tasks[0]
-    if asked == "auto" and found.name not in method.tasks and suits(data.targets, only):
+    if requested == "auto" and found.name not in method.tasks and suits(data.targets, only):
         return Task(only, f"that is what {method.title} does")
     return found
 
@@ -278,7 +278,7 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     return data
 
 
-def _loaded(dataset: object, groups: str | Sequence[object] | None) -> Dataset:
+def _load(dataset: object, groups: str | Sequence[object] | None) -> Dataset:
     if isinstance(dataset, Dataset):
         data = dataset
     elif isinstance(dataset, tuple) and len(dataset) in {2, 3}:
@@ -495,7 +495,7 @@ def _train_by_epochs(estimator: BaseEstimator, unit: Unit, data: Dataset, reques
     if request.scoring == "accuracy" and not data.tasks:
         score = history.best_validation_accuracy
     elif request.choose:
-        score = _judged(estimator, unit, data, request)
+        score = _hold_out_score(estimator, unit, data, request)
     epochs, best = history.n_epochs, history.best_epoch
     return {"validation_score": score, "curves": curves, "epochs": epochs, "best_epoch": best}
 
@@ -506,7 +506,7 @@ def _train_at_once(estimator: BaseEstimator, unit: Unit, data: Dataset, request:
     if request.choose:
         without = unit.build()
         _fit(without, data, unit.fold.train)
-        score = _judged(without, unit, data, request)
+        score = _hold_out_score(without, unit, data, request)
     _fit(estimator, data, unit.fold.training_part)
     return {"validation_score": score, "curves": {}, "epochs": 0, "best_epoch": -1}
 
@@ -553,7 +553,7 @@ def _has_epochs(estimator: BaseEstimator) -> bool:
     return all(has_fit_parameter(estimator, name) for name in ("validation_data", "monitor_data"))
 
 
-def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
+def _hold_out_score(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
     """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
@@ -579,7 +579,7 @@ def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
 
 
 def _targets(estimator: BaseEstimator, data: Dataset, part: Int64) -> object:
-    """Return the targets of some graphs; several ones by name if the estimator knows names, for messages."""
+    """Return the targets of some graphs; several by name if the estimator accepts names, for messages."""
     y = data.targets[part]
     return dict(zip(data.tasks, y.T)) if data.tasks and isinstance(estimator, TaskEstimator) else y
 

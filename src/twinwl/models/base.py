@@ -110,7 +110,7 @@ class GraphEstimator(BaseEstimator):
 
     @classmethod
     def _from_state(cls, params: dict[str, Any], state: dict[str, Any]) -> Self:
-        """Rebuild an estimator from what a model file holds; refuse what does not fit together."""
+        """Rebuild an estimator from what a model file holds; refuse parts that do not fit together."""
         self = cls._with_params(params)
         found = {name: kind for name, kind in cls._kept.items() if name in state}
         self._keep(**{name: restore(kind, state[name], name) for name, kind in found.items()})
@@ -234,7 +234,7 @@ def reading_of_x(batch: GraphBatch) -> str:
 
 def graphs_of(X: GraphsLike, what: str, x: str = "auto") -> GraphBatch:
     """Return the input as a batch, with ``x`` as in `as_batch`; refuse it if it has no graph."""
-    batch = as_batch(X, x=x)
+    batch = X if isinstance(X, GraphBatch) else as_batch(X, x=x)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch
@@ -626,7 +626,7 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
     _learns_numbers = False
     _kept = {"heads": list[ClassHead]}
     heads_: list[ClassHead]
-    score = TaskEstimator.score  # scikit-learn's knows no missing targets
+    score = TaskEstimator.score  # scikit-learn's does not support missing targets
 
     @property
     def classes_(self) -> Any:  # noqa: ANN401

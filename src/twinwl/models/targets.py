@@ -7,9 +7,9 @@ of classes or standardised numbers. `task_of` derives from targets whether to cl
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, checked, foreign_array, instance, items, number, one_of
 from twinwl.arrays import Bool, Float64, Int64, Values
-from twinwl.errors import TwinWLError, shown
+from twinwl.errors import TwinWLError, prefix_errors, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.calibration import ClassHead, NumberHead, rarest_classes
 
@@ -47,15 +47,9 @@ class TargetColumns(NamedTuple):
     known: Bool
 
 
-@contextlib.contextmanager
-def name_task(names: Sequence[str] | None, place: int = 0) -> Iterator[None]:
+def name_task(names: Sequence[str] | None, place: int = 0) -> AbstractContextManager[None]:
     """Name a task in errors that are raised in this context."""
-    try:
-        yield
-    except TwinWLError as error:
-        if names is None:
-            raise
-        raise TwinWLError(f"task {names[place]!r}: {error}") from error
+    return nullcontext() if names is None else prefix_errors(f"task {names[place]!r}")
 
 
 def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool = False) -> TargetColumns:
@@ -88,7 +82,7 @@ def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool =
     columns, known = [], []
     for name, values in named.items():
         with name_task([name]):
-            column, there = _completed(values, empty)
+            column, there = _fill_missing(values, empty)
         columns.append(column)
         known.append(there)
     return TargetColumns(tuple(named), tuple(columns), np.stack(known, axis=1))
@@ -172,7 +166,7 @@ def _is_absent(value: object) -> bool:
         return True
 
 
-def _completed(values: Values, empty: bool) -> tuple[Values, Bool]:
+def _fill_missing(values: Values, empty: bool) -> tuple[Values, Bool]:
     """Return a task's targets, zeros where they are unknown, and which are known."""
     known = ~(
         np.isnan(values) if values.dtype.kind == "f" else _absent(values)
@@ -362,7 +356,12 @@ class TargetTable:
         counts = np.ones(n_graphs, np.bool_) if weights is None else weights > 0
         known = found.known & counts[:, None]
         if found.names is None:
-            _refuse_missing(found.columns[0], counts & ~known[:, 0], int(counts.sum()))
+            column, missing = found.columns[0], np.flatnonzero(counts & ~known[:, 0])
+            for row in missing[:1].tolist():
+                raise TwinWLError(
+                    f"target {row} is {shown(column.tolist()[row])} ({len(missing)} of {counts.sum()} are "
+                    "missing); leave those graphs out"
+                )
         rows = np.flatnonzero(known.any(axis=1))
         if not len(rows):
             raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
@@ -433,15 +432,6 @@ def is_known(answers: Any) -> Bool:  # noqa: ANN401
     return ~np.isnan(answers) if answers.dtype.kind == "f" else answers >= 0
 
 
-def _refuse_missing(column: Values, missing: Bool, n_counted: int) -> None:
-    if missing.any():
-        first = int(np.flatnonzero(missing)[0])
-        raise TwinWLError(
-            f"target {first} is {shown(column.tolist()[first])} ({np.count_nonzero(missing)} of {n_counted} "
-            "are missing); leave those graphs out"
-        )
-
-
 def sample_weights(sample_weight: object, n_graphs: int) -> Float64 | None:
     """Return the weight of each graph, checked; None if none are given."""
     if sample_weight is None:
@@ -507,7 +497,7 @@ class Task(NamedTuple):
 
 
 def task_of(  # noqa: PLR0911  (one per reason)
-    y: Values, asked: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
+    y: Values, requested: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
 ) -> Task:
     """Decide between classification and regression.
 
@@ -515,7 +505,7 @@ def task_of(  # noqa: PLR0911  (one per reason)
     ----------
     y : array, shape (n_graphs,) or (n_graphs, n_tasks)
         The targets.
-    asked
+    requested
         ``"classification"`` or ``"regression"``; ``"auto"`` decides by the targets. Strings, booleans and two
         different integers are classes; numbers that are not all integers are measurements, even if there are
         only two (0.5 and 1.5), and so are integers with many different values and few graphs per value.
@@ -532,9 +522,9 @@ def task_of(  # noqa: PLR0911  (one per reason)
     >>> task_of(np.array([0.5, 1.25, 3.0])).name, task_of(np.array(["no", "yes"])).name
     ('regression', 'classification')
     """
-    asked = checked("task", asked, one_of("auto", *TASKS))
+    requested = checked("task", requested, one_of("auto", *TASKS))
     if y.ndim > 1:
-        return _task_of_columns(y.astype(np.float64), asked, tasks)
+        return _task_of_columns(y.astype(np.float64), requested, tasks)
     called = "the target" if target is None else f"the target {target!r}"
     distinct = np.unique(y)
     if len(distinct) == 1:
@@ -542,16 +532,16 @@ def task_of(  # noqa: PLR0911  (one per reason)
             f"{called} is {shown(distinct.tolist()[0])} for all {len(y):,} graphs, so there is nothing to "
             "learn; choose another one"
         )
-    if asked != "auto":
-        misfits = y[~_fits(y, asked)]
+    if requested != "auto":
+        misfits = y[~_fits(y, requested)]
         if len(misfits):
-            text = "which is not a number" if asked == "regression" else "a measurement, not a class"
-            other = TASKS[asked == TASKS[0]]
+            text = "which is not a number" if requested == "regression" else "a measurement, not a class"
+            other = TASKS[requested == TASKS[0]]
             raise TwinWLError(
-                f"task: got {asked!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "
+                f"task: got {requested!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "
                 f"another target, or {other!r}"
             )
-        return Task(asked, "as asked for")
+        return Task(requested, "as asked for")
     count = f"{called} has {len(distinct):,} different values"
     if not _fits(y, "regression").all():
         return Task(TASKS[0], f"{count}, which are names")
@@ -564,10 +554,10 @@ def task_of(  # noqa: PLR0911  (one per reason)
     return Task(TASKS[0], f"{count}, all of them whole numbers")
 
 
-def _task_of_columns(y: Float64, asked: str, tasks: Sequence[str]) -> Task:
+def _task_of_columns(y: Float64, requested: str, tasks: Sequence[str]) -> Task:
     columns = [column[~np.isnan(column)] for column in y.T]
     columns = [column.astype(np.int64) if suits(column, TASKS[0]) else column for column in columns]
-    kinds = [task_of(column, asked, name) for column, name in zip(columns, tasks)]
+    kinds = [task_of(column, requested, name) for column, name in zip(columns, tasks)]
     others = [place for place, kind in enumerate(kinds) if kind.name != kinds[0].name]
     if others:
         first, other = kinds[0], kinds[others[0]]

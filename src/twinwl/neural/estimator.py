@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
+from torch import nn
 
 from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number, one_of
-from twinwl.arrays import Float32, Float64, Int64, Values
+from twinwl.arrays import Fields, Float32, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -26,7 +27,7 @@ from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
 from twinwl.models.report import HeldOut
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
 from twinwl.neural import training
-from twinwl.neural.training import Examples, Held, History
+from twinwl.neural.training import Examples, History, LabelledSet
 from twinwl.terminal import ProgressBar
 
 # The model of one task, or of an earlier fit, is of the same class.
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def weights_to_state(module: torch.nn.Module) -> dict[str, Values]:
+def weights_to_state(module: nn.Module) -> dict[str, Values]:
     """Return the weights by name."""
     return {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
 
 
-def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> torch.nn.Module:
+def network_from_state(build: Callable[[], nn.Module], state: object) -> nn.Module:
     """Return a network with its weights.
 
     The network is first built without memory and its shapes are compared with those of the arrays, so that a
@@ -54,8 +55,8 @@ def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> t
     state
         From `weights_to_state`.
 
-    >>> network = torch.nn.Linear(2, 3)
-    >>> network_from_state(lambda: torch.nn.Linear(2, 3), weights_to_state(network))
+    >>> network = nn.Linear(2, 3)
+    >>> network_from_state(lambda: nn.Linear(2, 3), weights_to_state(network))
     Linear(in_features=2, out_features=3, bias=True)
     """
     with torch.device("meta"):
@@ -76,23 +77,7 @@ def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> t
     return module.eval()
 
 
-def check_same_shape(earlier: dict[str, object], now: dict[str, object], free: Collection[str]) -> None:
-    """Refuse to continue if a parameter that is not about training has changed.
-
-    >>> check_same_shape({"hidden": 64, "patience": 15}, {"hidden": 32, "patience": 5}, {"patience"})
-    Traceback (most recent call last):
-    twinwl.errors.TwinWLError: warm_start: hidden was 64 and is 32; set it back, or warm_start=False
-    """
-    for name, value in now.items():
-        before = earlier.get(name)
-        if name not in free and before is not value and before != value:
-            raise TwinWLError(
-                f"warm_start: {name} was {shown(before)} and is {shown(value)}; set it back, or "
-                "warm_start=False"
-            )
-
-
-def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.Module:
+def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> nn.Module:
     """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
     old: list[Any] = [getattr(head, "classes", None) for head in earlier.heads_]
     new: list[Any] = [getattr(head, "classes", None) for head in targets.heads]
@@ -162,9 +147,8 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the training part;
     ``_examples(batch)``, which encodes other graphs with them; and ``_build_module(n_outputs)``, which is
-    called with torch seeded. Its ``__init__`` sets the parameters below. What is learnt,
-    `NeuralGraphClassifier` and `NeuralGraphRegressor` say; `TaskOutputs` how one network learns several
-    tasks.
+    called with torch seeded. `NeuralGraphClassifier` and `NeuralGraphRegressor` define what is learnt. One
+    network learns several tasks, with one output per task.
 
     Parameters
     ----------
@@ -181,13 +165,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     average_epochs : int
         The network has the mean of the weights of this many epochs, up to the one that is kept.
     warm_start : bool
-        Let ``fit`` go on from the weights and the encoders of the fit before, on the same or on other graphs;
+        Let ``fit`` continue from the weights and the encoders of the fit before, on the same or other graphs;
         Adam starts anew. Only parameters of training may change in between.
     callbacks : function, list of functions or None
         Called with the `History` so far after each epoch, those of a refit included; training stops after an
         epoch for which one returns True. Model files do not keep them.
     device : {"auto", "cpu", "cuda", "mps"}
-        Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
+        Where the network is trained and evaluated; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
     random_state : int, RandomState, Generator or None
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
@@ -196,7 +180,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     Attributes
     ----------
-    module_ : torch.nn.Module
+    module_ : nn.Module
         The trained network.
     history_ : History
         Curves of the training that chose the number of epochs.
@@ -228,7 +212,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         """Encode graphs with the fitted encoders."""
         raise NotImplementedError
 
-    def _build_module(self, n_outputs: int) -> torch.nn.Module:
+    def _build_module(self, n_outputs: int) -> nn.Module:
         """Return a fresh network; torch is seeded."""
         raise NotImplementedError
 
@@ -268,7 +252,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         start = None
         if self.warm_start and hasattr(self, self._fitted_attribute):
             free = {*NeuralGraphEstimator._constraints, "class_weight"} - {"dropout"}
-            check_same_shape(self._fitted_with, self.get_params(deep=False), free)
+            for name, value in self.get_params(deep=False).items():
+                before = self._fitted_with.get(name)
+                if name not in free and before is not value and before != value:
+                    raise TwinWLError(
+                        f"warm_start: {name} was {shown(before)} and is {shown(value)}; set it back, or "
+                        "warm_start=False"
+                    )
             start = network_of(self, targets)
         self._begin(targets)
         batch = targets.counted(batch)
@@ -278,13 +268,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         scaffolds = None if grouped else functools.partial(scaffolds_of, batch)
         kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, scaffolds)
         # Encoders are fitted on the kept part only: held-out graphs are encoded as new graphs will be.
-        rows = self._labelled(
+        rows = self._label(
             self._learnt_examples(batch if held is None else batch[kept], start), targets, kept
         )
         if held is None:
             validation = self._held(validation_data, "validation_data")
         else:  # the weights of training also apply to the choice of the epoch
-            validation = self._labelled(self._examples(batch[held]), targets, held)
+            validation = self._label(self._examples(batch[held]), targets, held)
         self._train(rows, validation, self._held(monitor_data, "monitor_data"), other_seeds, start)
         self.held_out_ = None if held is None else targets.rows[held]
         if self.refit and validation is not None:
@@ -301,11 +291,11 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
                 )
         self.tasks_, self.heads_ = targets.names, list(targets.heads)
 
-    def _labelled(self, examples: Examples, targets: TargetTable, rows: Int64) -> Held:
+    def _label(self, examples: Examples, targets: TargetTable, rows: Int64) -> LabelledSet:
         """Return examples with the targets ``rows``."""
         importance = targets.importance()
         weights = None if importance is None else self._squeeze(importance[rows])
-        return Held(examples, self._squeeze(targets.answers[rows]), weights)
+        return LabelledSet(examples, self._squeeze(targets.answers[rows]), weights)
 
     def _squeeze(self, table: Any) -> Any:  # noqa: ANN401
         """Return a table with one column per task, or the only column: then each class has an output."""
@@ -313,18 +303,20 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     def _train(
         self,
-        rows: Held,
-        validation: Held | None,
-        monitor: Held | None,
+        rows: LabelledSet,
+        validation: LabelledSet | None,
+        monitor: LabelledSet | None,
         seeds: Sequence[int],
-        start: torch.nn.Module | None = None,
+        start: nn.Module | None = None,
     ) -> None:
         """Train a network, and choose its epoch.
 
         The two seeds are those of weights and of training; ``start`` is the network of an earlier fit.
         """
         self.module_: Any  # of the class that `_build_module` returns
-        self.module_, self.history_ = self._trained(rows, self.max_epochs, seeds, start, validation, monitor)
+        self.module_, self.history_ = self._train_module(
+            rows, self.max_epochs, seeds, start, validation, monitor
+        )
         self.n_epochs_ = self.history_.best_epoch + 1
         self._fitted_with = self.get_params(deep=False)
         self.held_out_outputs_ = self._held_out = None
@@ -343,15 +335,15 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             chosen = f"best of {self.history_.n_epochs} epochs: {self.history_.best_epoch + 1}{again}"
             self._held_out = f"{len(answers):,} graphs; {chosen}", held
 
-    def _trained(
+    def _train_module(
         self,
-        rows: Held,
+        rows: LabelledSet,
         max_epochs: int,
         seeds: Sequence[int],
-        start: torch.nn.Module | None,
-        validation: Held | None = None,
-        monitor: Held | None = None,
-    ) -> tuple[torch.nn.Module, History]:
+        start: nn.Module | None,
+        validation: LabelledSet | None = None,
+        monitor: LabelledSet | None = None,
+    ) -> tuple[nn.Module, History]:
         module_seed, train_seed = seeds
         if validation is not None:
             head = self.heads_[0]  # of several tasks, each has the classes 0 and 1
@@ -394,11 +386,11 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         targets: TargetTable,
         validation_data: tuple[GraphsLike, object] | None,
         seeds: Sequence[int],
-        start: torch.nn.Module | None,
+        start: nn.Module | None,
     ) -> None:
         """Train a network on all graphs for the number of epochs that was chosen."""
         everything = np.arange(len(targets.rows))
-        _, answers, weights, *_ = self._labelled(None, targets, everything)  # type: ignore[arg-type]
+        _, answers, weights, *_ = self._label(None, targets, everything)  # type: ignore[arg-type]
         if validation_data is not None:
             graphs, y = validation_data
             held = self._new_graphs(graphs, "take as validation_data")
@@ -407,15 +399,15 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             if weights is not None:
                 weights = np.concatenate([weights, _usual_weights(weights, answers, more)])
             answers = np.concatenate([answers, more])
-        rows = Held(self._learnt_examples(batch, start), answers, weights)
-        self.module_, history = self._trained(rows, self.n_epochs_, seeds, start)
+        rows = LabelledSet(self._learnt_examples(batch, start), answers, weights)
+        self.module_, history = self._train_module(rows, self.n_epochs_, seeds, start)
         self.n_epochs_ = history.n_epochs  # fewer, if a callback stopped
 
-    def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
+    def _learnt_examples(self, batch: GraphBatch, start: nn.Module | None) -> Examples:
         """Encode graphs to learn from: with the encoders of the earlier fit, if there is one."""
         return self._fit_examples(batch) if start is None else self._examples(batch)
 
-    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
+    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> LabelledSet | None:
         if data is None:
             return None
         pair = items(name, data, "a pair (graphs, targets)")
@@ -423,7 +415,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
         graphs, y = pair
         batch = self._new_graphs(graphs, f"take as {name}")
-        return Held(self._examples(batch), self._encode(y, len(batch), name))
+        return LabelledSet(self._examples(batch), self._encode(y, len(batch), name))
 
     def _encode(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
         """Return targets of other graphs as the network learns them; ``name`` says what they are for."""
@@ -457,7 +449,10 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         return [outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs]  # noqa: PLR2004
 
     def _decisions(self, X: GraphsLike) -> list[Float64]:
-        return self._task_decisions(self._outputs(X))
+        self._check_fitted()
+        examples = self._examples(self._new_graphs(X, "predict"))
+        with self._network_on_device() as network:
+            return self._task_decisions(training.predict_logits(network, examples))
 
     def _decision_about(self, outputs: Float32) -> Decision:
         """Say what the outputs about one graph mean: a number, or a class against the second most likely."""
@@ -481,18 +476,11 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
         model.module_ = copy.deepcopy(self.module_)
         last = model.module_.second
-        last.weight, last.bias = (torch.nn.Parameter(own(each.detach())) for each in (last.weight, last.bias))
+        last.weight, last.bias = (nn.Parameter(own(each.detach())) for each in (last.weight, last.bias))
         last.out_features = model._n_outputs
         held = getattr(self, "held_out_outputs_", None)  # a loaded model has none
         model.held_out_outputs_ = None if held is None else own(held.T).T
         return model
-
-    def _outputs(self, X: GraphsLike) -> Float32:
-        """Return the outputs of the network, shape (n_graphs, n_outputs)."""
-        self._check_fitted()
-        examples = self._examples(self._new_graphs(X, "predict"))
-        with self._network_on_device() as network:
-            return training.predict_logits(network, examples)
 
     @contextmanager
     def _network_on_device(self) -> Iterator[Any]:
@@ -509,7 +497,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     # ------------------------------------------------------------------ model files
 
-    def _network_to_state(self) -> dict[str, object]:
+    def _network_to_state(self) -> Fields:
         """Return history, weights and what is kept of the targets for a model file."""
         self._check_fitted()
         return {
@@ -519,7 +507,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             "heads": self.heads_,
         }
 
-    def _network_from_state(self, state: Mapping[str, Any], **shape: int) -> None:
+    def _network_from_state(self, state: Fields, **shape: int) -> None:
         """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before.
 
         ``shape`` is passed to `_build_module`: what can be measured on a network with memory alone.

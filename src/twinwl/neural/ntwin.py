@@ -1,18 +1,17 @@
 """NTwinClassifier and NTwinRegressor: the NTwin-GNN as scikit-learn estimators of graphs.
 
-They choose how rooted subgraphs are computed, shrink hops where memory would not do, predict from sampled
+They choose how rooted subgraphs are computed, lower hops where memory is not enough, predict from sampled
 roots, and explain: gradient times state, mapped from colours back to nodes.
 """
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
@@ -29,7 +28,7 @@ from twinwl.arguments import (
     old_names,
     one_of,
 )
-from twinwl.arrays import Float64
+from twinwl.arrays import Fields, Float32, Float64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
@@ -42,7 +41,7 @@ from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator,
 from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
 from twinwl.neural.sparse import SparseExamples
-from twinwl.neural.training import Examples, blocks_of, moved, own_device, seeded, single_threaded
+from twinwl.neural.training import Examples, blocks_of, move_to, own_device, seeded, single_threaded
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 _MANY_GRAPHS = 1000
@@ -118,7 +117,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
     inputs_ : FittedInputs
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
-        Radius of each layer: ``hops``, or less where memory would not do.
+        Radius of each layer: ``hops``, or less where memory is not enough.
     """
 
     _renamed = {"normalise": "normalize"}
@@ -240,7 +239,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         outputs = network.second(units.relu())[0]
         reading = model._decision_about(outputs.detach().float().numpy())  # noqa: SLF001  (of the same class)
         decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.intercept
-        of_input, of_units = torch.autograd.grad(  # an own readout may not look at x
+        of_input, of_units = torch.autograd.grad(  # a user's readout may ignore x
             decision, [sums if by_state else x, units], allow_unused=True, materialize_grads=True
         )
         if by_state:
@@ -272,7 +271,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
             method=method,
         )
 
-    # ------------------------------------------------------------------ what the base class asks for
+    # ------------------------------------------------------------------ what the base class needs
 
     def _fit_examples(self, batch: GraphBatch) -> NTwinExamples:
         self.inputs_ = FittedInputs.of(
@@ -403,7 +402,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         """Whether the network is bounded by 1-WL, so that it runs on rows."""
         return issubclass(self._network_kind(), BoundedReadout)
 
-    def _sizes(self) -> dict[str, Any]:
+    def _sizes(self) -> Fields:
         inputs = self.inputs_
         return {
             "n_features": inputs.n_features,
@@ -435,7 +434,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
             normalize=self.normalize,
         )
 
-    def _to_state(self) -> dict[str, object]:
+    def _to_state(self) -> Fields:
         hops = list(self.hops_)
         state = {"inputs": self.inputs_.to_state(), "hops": hops, **self._network_to_state()}
         if self.readout != "gin":
@@ -443,7 +442,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         return state
 
     @classmethod
-    def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
+    def _from_state(cls, params: Fields, state: Fields) -> Self:
         self = cls._with_params(params)
         self._inputs_from_state(state)
         shape = {}
@@ -454,7 +453,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         self._network_from_state(state, **shape)
         return self
 
-    def _inputs_from_state(self, state: Mapping[str, Any]) -> None:
+    def _inputs_from_state(self, state: Fields) -> None:
         self.inputs_ = FittedInputs.from_state(state["inputs"])
         wanted = quotient.hops_of_layers(self.hops, self.layers)
         # Files of version 0.1 have no hops: theirs are those asked for.
@@ -464,11 +463,11 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         self.hops_ = hops
 
 
-def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: int) -> NDArray[np.float32]:
+def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: int) -> Float32:
     """Return outputs from the mean of all samples' sums, then from the means without one of them.
 
     Each call of ``examples.take`` draws roots. A sample's sums are right on average, so their mean tends to
-    the exact sums; a mean of outputs would not tend to the exact output, which is no linear function.
+    the exact sums; a mean of outputs would not tend to the exact output, which is not linear in the sums.
 
     Returns
     -------
@@ -481,7 +480,7 @@ def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: 
         for rows in blocks_of(examples):
             sums = []
             for _ in range(n_samples):
-                sample = moved(examples.take(rows), place)
+                sample = move_to(examples.take(rows), place)
                 sums.append(network.encoder(sample.graphs).cpu().double())
             total = torch.stack(sums).sum(dim=0)
             means = [total / n_samples, *((total - one) / (n_samples - 1) for one in sums)]
@@ -590,7 +589,7 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     inputs_ : FittedInputs
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
-        Radius of each layer: ``hops``, or less where memory would not do, which a warning tells.
+        Radius of each layer: ``hops``, or less where memory is not enough (then there is a warning).
 
     Examples
     --------
@@ -676,7 +675,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     inputs_ : FittedInputs
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
-        Radius of each layer: ``hops``, or less where memory would not do, which a warning tells.
+        Radius of each layer: ``hops``, or less where memory is not enough (then there is a warning).
 
     Examples
     --------

@@ -21,15 +21,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, pointer
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, owners, pointer, read_only
 from twinwl.arrays import Bool, Int32, Int64, Ints
-from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.graphs.labels import Label, recode
 from twinwl.refinement import round_kernels
-from twinwl.refinement.round_kernels import USUAL_DEGREE, KeyFormat, Messages, Signatures, Table
+from twinwl.refinement.round_kernels import UNSEEN, USUAL_DEGREE, KeyFormat, Messages, Signatures, Table
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -77,7 +76,7 @@ class Round:
         own, *items = self.sig_items[self.sig_ptr[colour] : self.sig_ptr[colour + 1]].tolist()
         return own, [divmod(item, self.stride) for item in items]
 
-    def restrided(self, stride: int, n_codes: int) -> Round:
+    def with_stride(self, stride: int, n_codes: int) -> Round:
         """Return the same signatures with their items coded by another stride.
 
         It is as if the previous round had that many colours, and messages that many kinds. An own colour is
@@ -200,7 +199,7 @@ def refine(
         if n_iter is None and table.n_colours == n_colours:
             break
         rows.append(colours)
-        rounds.append(table.finished() if insert else alphabet.rounds[len(rounds)])
+        rounds.append(table.to_round() if insert else alphabet.rounds[len(rounds)])
         n_colours = table.n_colours
     if insert:
         alphabet = Alphabet(labels, edge_vocabulary, alphabet.initial, batch.directed, tuple(rounds))
@@ -341,18 +340,28 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
     """
     if not batch.directed:
         codes = np.empty(0, np.int32) if edge_codes is None else edge_codes
-        return Messages.of(batch.indptr, batch.indices, codes, 1 if edge_codes is None else n_edge_codes)
+        n_codes = 1 if edge_codes is None else n_edge_codes
+        return read_only_messages(batch.indptr, batch.indices, codes, n_codes)
     sources, targets = batch.arcs()
     # A label that is not in a frozen alphabet, -1, has negative codes in both directions.
     forward = np.zeros(len(targets), np.int32) if edge_codes is None else 2 * edge_codes
     receivers = np.concatenate([sources, targets.astype(np.int64)])
     order = np.argsort(receivers, kind="stable")
-    return Messages.of(
+    return read_only_messages(
         pointer(np.bincount(receivers, minlength=batch.n_nodes)),
         np.concatenate([targets, sources.astype(np.int32)])[order],
         np.concatenate([forward, forward + 1])[order],
         2 * (1 if edge_codes is None else n_edge_codes),
     )
+
+
+def read_only_messages(indptr: Int64, indices: Int32, codes: Int32, n_codes: int) -> Messages:
+    """Return messages with read-only arrays, as those of a batch are.
+
+    To numba, read-only arrays are of another type: with some of either, every kernel would be compiled once
+    for directed graphs, for edge labels, and for neither.
+    """
+    return Messages(read_only(indptr), read_only(indices), read_only(codes), n_codes)
 
 
 def _initial_colours(
@@ -367,15 +376,15 @@ def _initial_colours(
     elif alphabet.initial == "ring":
         both_ways = messages_of(batch, None, 1)
         paired = 2 * batch.node_labels + on_cycle(both_ways.indptr, both_ways.indices)
-        codes, used = _compressed(paired, 2 * len(batch.node_vocabulary))
+        codes, used = _compress(paired, 2 * len(batch.node_vocabulary))
         here = tuple((batch.node_vocabulary[code // 2], bool(code % 2)) for code in used)
     else:
-        codes, used = _compressed(batch.node_labels, len(batch.node_vocabulary))
+        codes, used = _compress(batch.node_labels, len(batch.node_vocabulary))
         here = tuple(batch.node_vocabulary[code] for code in used)
-    return _translated(codes, here, alphabet.labels, insert=insert)
+    return _translate(codes, here, alphabet.labels, insert=insert)
 
 
-def _compressed(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
+def _compress(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
     """Return codes numbered 0, 1, … in their order, without gaps, and the codes that occur."""
     occurs = np.zeros(n_codes, np.bool_)
     occurs[codes] = True
@@ -391,11 +400,11 @@ def _edge_messages(
     """Return the messages of a batch and the vocabulary of edge labels; None if they are not used."""
     if alphabet.edge_labels is None or batch.edge_labels is None:
         return messages_of(batch, None, 1), None
-    codes, labels = _translated(batch.edge_labels, batch.edge_vocabulary, alphabet.edge_labels, insert=insert)
+    codes, labels = _translate(batch.edge_labels, batch.edge_vocabulary, alphabet.edge_labels, insert=insert)
     return messages_of(batch, codes, max(1, len(labels))), labels
 
 
-def _translated(
+def _translate(
     codes: Int32, here: tuple[Label, ...], known: tuple[Label, ...], *, insert: bool
 ) -> tuple[Int32, tuple[Label, ...]]:
     """Translate codes to the alphabet's vocabulary; new labels are appended or, if frozen, become -1."""
@@ -437,7 +446,7 @@ class RoundTable:
         n_colours = 0 if known is None else known.n_colours
         sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
         if known is not None:
-            same = known.restrided(stride, n_codes)
+            same = known.with_stride(stride, n_codes)
             # Kernels are compiled for writable arrays, but those of a memory-mapped model are read-only.
             sig_ptr = np.require(same.sig_ptr, requirements="W")
             sig_items = np.require(same.sig_items, requirements="W")
@@ -499,8 +508,14 @@ class RoundTable:
         round_kernels.pass_labels(first, last, messages, before, self._ready(), insert, after)
 
     def pair(self, own: Int32, received: Int32, out: Int32, *, insert: bool) -> None:
-        """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits."""
-        keys = round_kernels.pair_keys(own, received, self._table.key_format)
+        """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits.
+
+        Five of these do not fit into 126 bits, so keys are not padded, and two fit into the second word of a
+        key, so the first one only has the kind of the key.
+        """
+        digits = np.array([own, received]).astype(np.uint64) + np.uint64(1)
+        low = (digits[0] << np.uint64(self._table.key_format.bits)) | digits[1]
+        keys = np.column_stack([np.where(own < 0, UNSEEN, np.uint64(0)), low])
         if insert:
             self.make_room(len(keys), len(keys))
         none = np.empty(0, np.int64)
@@ -519,7 +534,7 @@ class RoundTable:
         round_kernels.look_up(n_colours, known, self._ready(), insert, 0, became)
         return became
 
-    def finished(self) -> Round:
+    def to_round(self) -> Round:
         """Return all signatures so far, trimmed to their size."""
         known = self._table.known
         sig_ptr = known.sig_ptr[: self.n_colours + 1].copy()
@@ -556,12 +571,8 @@ def grown(array: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
     return longer
 
 
-@kernel
 def on_cycle(indptr: Int64, indices: Int32) -> Bool:
-    """Return whether each node lies on a cycle.
-
-    A depth-first search with low-links: an edge to a child is a bridge, and so on no cycle, unless the child
-    or a node below it has an edge to the parent or above. A node is on a cycle if one of its edges is.
+    """Return whether each node lies on a cycle: whether one of its edges is not a bridge.
 
     Parameters
     ----------
@@ -577,39 +588,13 @@ def on_cycle(indptr: Int64, indices: Int32) -> Bool:
     >>> on_cycle(lollipop.indptr, lollipop.indices)
     array([ True,  True,  True, False])
     """
-    n = len(indptr) - 1
-    found = np.zeros(n, np.bool_)
-    place = np.full(n, -1, np.int64)  # of each node in the order of the search; -1 before it is found
-    lowest = np.empty(n, np.int64)  # low-link: the first place that a node or one below it has an edge to
-    parent = np.empty(n, np.int32)
-    arc = indptr[:-1].copy()  # the next arc of each node to follow
-    n_seen = 0
-    for root in range(n):
-        if place[root] >= 0:
-            continue
-        parent[root] = -1
-        node = np.int64(root)
-        while node >= 0:
-            if place[node] < 0:
-                place[node] = lowest[node] = n_seen
-                n_seen += 1
-            if arc[node] < indptr[node + 1]:
-                other = np.int64(indices[arc[node]])
-                arc[node] += 1
-                if place[other] < 0:
-                    parent[other] = node
-                    node = other
-                elif other != parent[node] and place[other] < place[node]:
-                    lowest[node] = min(lowest[node], place[other])
-                    found[node] = found[other] = True
-                continue
-            above = np.int64(parent[node])
-            if above >= 0:
-                lowest[above] = min(lowest[above], lowest[node])
-                # Not a bridge: something below the edge leads back to its upper end or above.
-                if lowest[node] <= place[above]:
-                    found[node] = found[above] = True
-            node = above
+    import igraph  # noqa: PLC0415  (which takes long to load)
+
+    found = np.zeros(len(indptr) - 1, np.bool_)
+    ends = np.column_stack([owners(np.diff(indptr)), indices])
+    edges = np.unique(ends[ends[:, 0] < ends[:, 1]], axis=0)
+    bridges = igraph.Graph(len(found), edges.tolist()).bridges()
+    found[np.delete(edges, bridges, axis=0)] = True
     return found
 
 
