@@ -24,13 +24,12 @@ choose by roc-auc or average-precision.
 
 The figures shown are those of held-out graphs, which also chose the epoch (or C), so they are a little
 optimistic; with --refit they are those of the network before it learnt from these graphs too. Of molecules,
-networks hold out rare scaffolds (ring systems and linkers) as a whole, and stwin-svc takes the errors for
-predict --confidence from molecules whose scaffold was held out, so that it keeps its promise on new
-chemistry. --split scaffold holds out whole scaffolds, common ones too, and stwin-svc chooses rounds and C
-by them; --split stratified holds out molecules at random. There is no test part: the model learns from all
-the rest. [cyan]twinwl evaluate[/] gives figures to publish, by every kind of split. Compare an accuracy
-with that of the majority class: if one class is rare, look at ROC-AUC, PR-AUC and MCC. Compare an RMSE with
-that of always predicting the mean, which is shown with it.
+networks hold out rare scaffolds (ring systems and linkers) as a whole, and stwin-svc holds out scaffolds to
+choose rounds and C, and for the errors of predict --confidence, so that both fit new chemistry. --split
+scaffold holds out common scaffolds too; --split stratified holds out molecules at random. There is no test
+part: the model learns from all the rest. [cyan]twinwl evaluate[/] gives figures to publish, by every kind
+of split. Compare an accuracy with that of the majority class: if one class is rare, look at ROC-AUC, PR-AUC
+and MCC. Compare an RMSE with that of always predicting the mean, which is shown with it.
 
 [bold]Examples[/]
 

@@ -276,6 +276,7 @@ def method(name: str, **options: Any) -> Callable[[EstimatorClass], EstimatorCla
 
 
 _STWIN, _SVC = "twinwl.neural.stwin:STwinClassifier", "twinwl.models.svc:STwinSVC"
+MACHINES = _SVC, _SVC.replace("SVC", "SVR")
 _KERNELS, _GNN, _HIGHER = (f"twinwl.baselines.{module}:" for module in ("kernels", "gnn", "higher_order"))
 _DEPTHS = [2, 3, 4, 5]
 

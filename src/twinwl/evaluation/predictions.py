@@ -550,8 +550,9 @@ def fit(model: Any, data: Dataset, positive: str | None = None) -> TrainingRepor
     y = _columns(data) if data.tasks else data.y  # names in errors and in the model
     model.fit(data.graphs, y, groups=data.groups)
     network = _is_network(model)
+    validated = f"cross-validated{' by scaffold' * getattr(model, 'by_scaffold_', False)}"
     if not data.tasks:
-        settings = "" if network else f"cross-validated; best of {len(model.inner_scores_)} settings: "
+        settings = "" if network else f"{validated}; best of {len(model.inner_scores_)} settings: "
         return TrainingReport({"": _held_out(model, data.targets, positive)}, settings + _chosen(model))
     targets = {}
     for task, column in _columns(data).items():
@@ -562,7 +563,7 @@ def fit(model: Any, data: Dataset, positive: str | None = None) -> TrainingRepor
             one.held_out_outputs_ = one.held_out_outputs_[np.isin(model.held_out_, known)]
         whole = bool((numbers == np.floor(numbers)).all())
         targets[task] = _held_out(one, numbers.astype(np.int64) if whole else numbers, positive)
-    chosen = _chosen(model) if network else "cross-validated; rounds and C chosen for each target"
+    chosen = _chosen(model) if network else f"{validated}; rounds and C chosen for each target"
     return TrainingReport(targets, chosen)
 
 
