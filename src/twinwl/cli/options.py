@@ -206,6 +206,14 @@ Scoring = Annotated[
     opt("Metric that chooses configurations, rounds, C or the epoch. \\[default: accuracy or rmse]", "NAME"),
 ]
 Proba = Annotated[bool, opt("Add the probability of each class (classifiers).", None, "--proba")]
+ExtraFeatures = Annotated[
+    str | None,
+    opt(
+        "Columns of numbers, a,b,c, to learn from beside the graphs; rdkit: its 2D descriptors (stwin-svc).",
+        "COL",
+        "--extra-features",
+    ),
+]
 SeedOfModel = Annotated[int, opt("The same seed gives the same model.", min=0)]
 MostRounds = Annotated[int | None, opt("Number of rounds. \\[default: until nothing changes]", min=0)]
 EdgeLabels = Annotated[

@@ -63,7 +63,7 @@ from twinwl.terminal import say
 _OF_STWIN = ("n_iter", "features", "readout", "initial")
 METHODS = {
     "stwin": (*_OF_STWIN, "hidden", "device", "refit"),
-    "stwin-svc": (*_OF_STWIN, "kernel_approximation"),
+    "stwin-svc": (*_OF_STWIN, "kernel_approximation", "average_rounds", "pairs"),
     "ntwin": ("layers", "hops", "hidden", "root_mark", "subgraph_network", "device", "refit"),
 }
 _STWIN, _NTWIN = "STwin", "NTwin"  # panels of the help
@@ -84,6 +84,13 @@ class _MethodFlags:
     kernel_approximation: Annotated[
         str | None,
         choice("kernel_approximation", "Compare with 1,000 graphs instead of all (stwin-svc).", panel=_STWIN),
+    ] = None
+    average_rounds: Annotated[
+        bool | None,
+        opt("Average the kernels of all rounds; only C is chosen.", None, "--average-rounds", panel=_STWIN),
+    ] = None
+    pairs: Annotated[
+        int | None, opt("Also count pairs of labels up to this distance (stwin-svc).", min=1, panel=_STWIN)
     ] = None
     layers: Annotated[int | None, opt("Number of layers. \\[default: 3]", min=1, panel=_NTWIN)] = None
     hops: Annotated[
@@ -106,7 +113,7 @@ class _MethodFlags:
         return vars(self) | {"readout": readouts}
 
 
-def train(
+def train(  # noqa: PLR0917  (the options of a command)
     data: o.Data,
     output: o.NewModelFile,
     method: Annotated[str, opt(f"Method: {', '.join(METHODS)}.", "NAME")] = "stwin",
@@ -118,6 +125,7 @@ def train(
     ] = None,
     scoring: o.Scoring = None,
     positive: o.Positive = None,
+    extra_features: o.ExtraFeatures = None,
     refit: o.Refit = False,
     seed: o.SeedOfModel = 0,
     device: o.Device = None,
@@ -126,6 +134,7 @@ def train(
     reading: o.ReadingAtoms,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
+    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
     from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
     from twinwl.models.metrics import check_positive, known_metrics  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
@@ -137,7 +146,8 @@ def train(
         parameters["edge_labels"] = edge_labels
     if balanced:
         parameters["class_weight"] = "balanced"
-    found = read_source(data, reading, "needed")
+    reading = replace(reading, not_targets=tuple((extra_features or "").split(",")))
+    found = with_extra_features(read_source(data, reading, "needed"), extra_features, data, reading)
     from twinwl.evaluation.predictions import fit, new_model, summary_of  # noqa: PLC0415  (slow)
 
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):
@@ -149,6 +159,8 @@ def train(
     say(f"Task: {chosen}")
     if found.smiles is not None:
         say(f"Atom labels: {reading.level} (--atoms)")
+    if found.graphs.extra is not None:
+        say(f"Extra features: {len(found.graphs.extra.names)} (--extra-features)")
     start = perf_counter()
     report = fit(model, found, positive)
     say(f"{report}, in {perf_counter() - start:.1f} s")

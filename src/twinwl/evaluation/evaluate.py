@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, items, number, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.extra import with_extra_features
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source
 from twinwl.engines import ENGINES, Engine, engine_of
@@ -77,6 +78,7 @@ def evaluate(
     metrics: Sequence[str] | None = None,
     scoring: str | None = None,
     positive: object = None,
+    extra_features: object = None,
     edge_labels: bool | None = None,
     ignore_node_attributes: bool = False,
     n_jobs: int | None = None,
@@ -137,6 +139,10 @@ def evaluate(
         The one of two classes that average-precision (PR-AUC) is about. None: the second of ``0/1``,
         ``inactive/active``, ``no/yes``, ``-/+`` and ``False/True``, otherwise the last in sorted order. The
         result names it.
+    extra_features
+        Numbers about whole graphs to learn from beside them: names of columns of the table, ``"rdkit"`` for
+        RDKit's 2D descriptors, or an array, DataFrame or dictionary of columns with one row per graph. They
+        are scaled inside each training part. Methods that cannot use them are refused.
     edge_labels
         Whether methods use edge labels; methods that cannot are refused. None leaves it to the method, which
         ignores them unless it was built to use them, with a warning if edges have different labels; False
@@ -203,7 +209,7 @@ def evaluate(
     if not given:
         raise TwinWLError("method: got an empty list; name at least one method")
     by_column = read_column(dataset, ReadOptions(), split, "split") if is_column(split) else split
-    data = _loaded(dataset, groups)
+    data = with_extra_features(_loaded(dataset, groups), extra_features, dataset)
     if checked("ignore_node_attributes", ignore_node_attributes, FLAG):
         data = replace(data, graphs=data.graphs.without_features())
     found = _common_task(given, data, task)

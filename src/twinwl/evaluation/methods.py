@@ -281,6 +281,32 @@ _KERNELS, _GNN, _HIGHER = (f"twinwl.baselines.{module}:" for module in ("kernels
 _DEPTHS = [2, 3, 4, 5]
 
 
+def twin_forest_classifier() -> Any:  # noqa: ANN401
+    """Return a forest on the columns of all views.
+
+    >>> [name for name, _ in twin_forest_classifier().steps]
+    ['stwinvectorizer', 'randomforestclassifier']
+    """
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  (slow; not needed for the names)
+
+    return _on_columns(RandomForestClassifier(500, max_features="sqrt"))
+
+
+def twin_forest_regressor() -> Any:  # noqa: ANN401
+    """Return the same for numbers."""
+    from sklearn.ensemble import RandomForestRegressor  # noqa: PLC0415
+
+    return _on_columns(RandomForestRegressor(500, max_features="sqrt"))
+
+
+def _on_columns(forest: Any) -> Any:  # noqa: ANN401
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+
+    from twinwl.models.vectorizer import STwinVectorizer  # noqa: PLC0415
+
+    return make_pipeline(STwinVectorizer(2, "joint", min_df=2), forest)
+
+
 def _searched(name: str, home: str, compact: Grid, paper: Grid | None = None, **options: Any) -> None:  # noqa: ANN401
     """Register a method with a compact grid for two cores, and that of section 5 of the paper."""
     register(name, home, grids={"compact": compact, "paper": paper or {}}, **options)
@@ -301,6 +327,10 @@ _perceptron("wl", fixed={"features": "count"})
 _machine = partial(register, home=_SVC, regressor="twinwl.models.svc:STwinSVR", version=2)
 _machine("stwin-svc")
 _machine("wl-svc", fixed={"features": "count"})
+_machine("stwin-svc-rounds", fixed={"average_rounds": True})
+_machine("stwin-svc-pairs", fixed={"average_rounds": True, "pairs": 10})
+_HERE = "twinwl.evaluation.methods"
+register("twin-forest", f"{_HERE}:twin_forest_classifier", regressor=f"{_HERE}:twin_forest_regressor")
 _network = partial(
     _searched,
     home="twinwl.neural.ntwin:NTwinClassifier",

@@ -265,6 +265,11 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             found.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
         return found
 
+    @property
+    def extra_names_(self) -> tuple[str, ...] | None:
+        """Names of the extra features that the model needs; None where there are none."""
+        return None if self.scaling_ is None else self.scaling_.names
+
     def _scaled(self, batch: GraphBatch) -> Float64 | None:
         return None if self.scaling_ is None else self.scaling_.apply(batch.extra)
 
