@@ -106,6 +106,8 @@ GOOD = {
     "Corpus.train(target)": lambda: "y",
     "Corpus.predict(model)": lambda: saved_machine("machine.twinwl"),
     "Corpus.predict(output)": lambda: "predictions",
+    "explain(model)": lambda: fitted(tw.STwinSVC),
+    "explain(vectorizer)": lambda: GRAPHS[0],
     "rows": lambda: [0, 1],
     "f": lambda: "size",
     "row(seen_by)": lambda: "1-WL",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from twinwl.isomorphism.comparison import compare
     from twinwl.isomorphism.deduplication import deduplicate
     from twinwl.isomorphism.hashing import graph_hash, graph_hashes
+    from twinwl.models.attribution import explain
     from twinwl.models.base import SmilesToGraphs
     from twinwl.models.similarity import TwinKernel
     from twinwl.models.svc import STwinSVC, STwinSVR
@@ -61,6 +62,7 @@ _NAMES_IN = {
     "isomorphism.comparison": ("compare",),
     "isomorphism.deduplication": ("deduplicate",),
     "isomorphism.hashing": ("graph_hash", "graph_hashes"),
+    "models.attribution": ("explain",),
     "models.base": ("SmilesToGraphs",),
     "models.similarity": ("TwinKernel",),
     "models.svc": ("STwinSVC", "STwinSVR"),
@@ -106,6 +108,7 @@ __all__ = [
     "concatenate",
     "deduplicate",
     "evaluate",
+    "explain",
     "from_edges",
     "from_graph6",
     "from_igraph",

@@ -79,16 +79,24 @@ def checked(name: str, value: object, *constraints: Constraint | None, graph: in
             return constraint.accept(value)
         except (TypeError, ValueError, AttributeError, OverflowError):
             continue
-    parts = ["None" if constraint is None else constraint.expected for constraint in constraints]
     names = [known for constraint in constraints if constraint is not None for known in constraint.names]
     close = get_close_matches(value[:100], names, n=1) if isinstance(value, str) else []
     raise (TwinWLError if graph is None else GraphInputError)(
-        f"got {shown(value)}, expected {_either(parts)}",
+        f"got {shown(value)}, expected {in_words(constraints)}",
         graph,
         parameter=name,
         value=value,
         remedy=f"did you mean {close[0]!r}?" if close else None,
     )
+
+
+def in_words(constraints: Sequence[Constraint | None]) -> str:
+    """Say what is accepted.
+
+    >>> in_words((FLAG, None))
+    'True or False or None'
+    """
+    return _either(["None" if constraint is None else constraint.expected for constraint in constraints])
 
 
 def integer(low: int, high: float = math.inf) -> Constraint:

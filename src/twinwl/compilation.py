@@ -75,11 +75,13 @@ class Kernel:
         config = numba.config
         before, config.CACHE_DIR = config.CACHE_DIR, str(_code_folder(file, config.BOUNDSCHECK))
         try:  # Nothing calls kernels through C, so the code for that need not be compiled.
-            return numba.njit(**options)(self.function)
-        finally:
-            config.CACHE_DIR = (
-                before  # numba has chosen the folder; those of other packages stay as they were
-            )
+            compiled = numba.njit(**options)(self.function)
+        finally:  # numba has chosen the folder; those of other packages stay as they were
+            config.CACHE_DIR = before
+        home = vars(sys.modules[self.function.__module__])
+        if home.get(self.function.__name__) is self:  # from now on it is called without a detour
+            home[self.function.__name__] = compiled
+        return compiled
 
     @property
     def _numba_type_(self) -> Any:  # noqa: ANN401
@@ -116,7 +118,7 @@ def _are_small(args: Any) -> bool:  # noqa: ANN401
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  # noqa: ANN401
-    """Make a function of arrays a `Kernel`; used as a decorator.
+    """Make a function of arrays a `Kernel`, or compiled at once where numba is loaded; used as a decorator.
 
     >>> @kernel
     ... def total(numbers):
@@ -128,8 +130,9 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  
     6
     """
     if function is None:
-        return lambda decorated: Kernel(decorated, options)
-    return Kernel(function, options)
+        return lambda decorated: kernel(decorated, **options)
+    made = Kernel(function, options)
+    return made.compiled if "numba" in sys.modules else made
 
 
 @cache

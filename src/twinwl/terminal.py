@@ -62,7 +62,7 @@ def aligned(table: list[list[str]]) -> str:
     )
 
 
-def in_blocks(table: list[list[str]], width: int, widest: int = 20) -> str:
+def in_blocks(table: list[list[str]], width: int, widest: int = 22) -> str:
     """Return rows of cells as lines of at most ``width`` characters, by `aligned`.
 
     Cells are wrapped; columns that do not fit beside the first one follow in further blocks.

@@ -34,8 +34,7 @@ def write_numbers(path, extra=()):
 
 
 def train(folder, *options, write=write_csv):
-    """Train from the command line, on elements alone where no other level is asked for; return the file."""
-    options = options if "--atoms" in options else (*options, "--atoms", "skeleton")
+    """Train from the command line and return the file."""
     data, model = write(folder / "molecules.csv"), folder / "model.twinwl"
     result = run("train", data, "-o", model, *options)
     assert result.exit_code == 0, result.output

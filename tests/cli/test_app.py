@@ -112,3 +112,21 @@ def test_commands_that_are_shown_can_be_pasted_into_a_shell(command):
     lexer = shlex.shlex(command, posix=True, punctuation_chars="();&")
     lexer.whitespace_split = True
     assert not [token for token in lexer if set(token) <= set("();&")]
+
+
+def test_commands_are_shown_in_four_groups():
+    lines = runner.invoke(app, ["--help"]).stdout.splitlines()
+    titles = [line for line in lines if line and not line.startswith(" ")]
+    assert titles[-4:] == ["Models", "Graphs", "Large collections", "Research"]
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_methods_are_listed_with_their_parameters():
+    listed = runner.invoke(app, ["methods"]).stdout
+    assert all(
+        name in listed
+        for name in ("stwin-svc", "STwinSVC", "ntwin", "NTwinClassifier", "classes and numbers")
+    )
+    about = runner.invoke(app, ["methods", "stwin-svc"]).stdout
+    assert "kernel_approximation" in about
+    assert "did you mean" in runner.invoke(app, ["methods", "stwin-svx"]).stderr

@@ -64,7 +64,7 @@ def test_salts_metals_dummies_and_single_atoms_are_molecules(tmp_path):
     odd = ["[Na+].[Cl-]", "[Fe]", "*C", "C", "Cl[Pt](Cl)(N)N"]
     path = table(tmp_path, [f"{text},{n % 2}" for n, text in enumerate([*odd, *CHAINS, *odd])])
     model = tmp_path / "m.twinwl"
-    result = run("train", path, "-o", model, "--method", "stwin-svc", "--n-iter", 1)
+    result = run("train", path, "-o", model, "--method", "stwin-svc", "--set", "n_iter=1")
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     predicted = run("predict", model, path)
@@ -122,7 +122,7 @@ def test_a_row_over_several_lines_is_named_by_its_first(tmp_path):
 def test_no_command_writes_over_its_input(tmp_path, part):
     path = table(tmp_path, [f"{chain},{n % 2}" for n, chain in enumerate(CHAINS * 2)])
     model = tmp_path / "m.twinwl"
-    assert run("train", path, "-o", model, "--method", "stwin-svc", "--n-iter", 1).exit_code == 0
+    assert run("train", path, "-o", model, "--method", "stwin-svc", "--set", "n_iter=1").exit_code == 0
     before = path.read_bytes()
     data = f"{path}{part}"
     for command in (
@@ -141,7 +141,7 @@ def test_no_command_writes_over_its_input(tmp_path, part):
 def test_targets_that_are_no_classes_of_the_model_are_refused(tmp_path):
     path = table(tmp_path, [f"{chain},{n % 2}" for n, chain in enumerate(CHAINS * 2)])
     model, output = tmp_path / "m.twinwl", tmp_path / "p.csv"
-    assert run("train", path, "-o", model, "--method", "stwin-svc", "--n-iter", 1).exit_code == 0
+    assert run("train", path, "-o", model, "--method", "stwin-svc", "--set", "n_iter=1").exit_code == 0
     other = table(tmp_path, ["CC,", "CCO,active", "CCN,inactive"])
     result = run("predict", model, other, "--target", "y", "-o", output)
     assert result.exit_code == 2

@@ -46,6 +46,7 @@ def test_json(molecules):
         "exact": True,
         "same": "constitution",
         "groups_that_differ": {"isotope": 0, "stereo": 0},
+        "contradictions": {},
         "features_ignored": False,
         "skipped_lines": [],
         "errors": [],
@@ -92,12 +93,133 @@ def test_levels_mean_nothing_to_graphs_that_are_no_molecules(tmp_path):
     assert "--same: got 'ecfp', expected 'skeleton', 'constitution', 'isotope' or 'stereo'" in result.stderr
 
 
-def test_csv_output(molecules, tmp_path):
+def test_groups_are_written_to_a_table(molecules, tmp_path):
     path = tmp_path / "groups.csv"
-    assert run(molecules, "-o", path).exit_code == 0
+    result = run(molecules, "--groups", path)
+    assert result.exit_code == 0
+    assert f"Groups written to {path}" in result.stdout
     rows = list(csv.DictReader(path.open(encoding="utf-8")))
     assert [row["group"] for row in rows] == ["0", "0", "1", "0"]
-    assert rows[3] == {"graph": "3", "name": "a third", "group": "0", "representative": "0"}
+    assert rows[3] == {"graph": "3", "row": "3", "name": "a third", "group": "0", "representative": "0"}
+
+
+def test_what_is_no_table_is_not_written_as_one_and_the_successor_is_named(molecules, tmp_path):
+    result = run(molecules, "-o", tmp_path / "groups.csv")
+    assert result.exit_code == 2
+    assert "is no table; write its groups with --groups, or the graphs with -o to a .smi" in result.stderr
+
+
+TABLE = """id,smiles,activity,note
+a,CCO,5,"first, of ethanol"
+b,C1CC,9,unreadable
+c,OCC,7,=1+1
+d,C,,methane
+e,C(O)C,,no activity
+f,[CH4],3,methane again
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    path = tmp_path / "table.csv"
+    path.write_text(TABLE)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("keep", "kept"), [("first", "ad"), ("last", "ef"), ("best:activity", "cf"), ("best:id", None)]
+)
+def test_a_table_keeps_all_columns_and_the_order_of_its_rows(table, tmp_path, keep, kept):
+    output = tmp_path / "clean.csv"
+    result = run(table, "-o", output, "--keep", keep)
+    if kept is None:
+        assert result.exit_code == 2
+        assert "row 0: target 'id': got 'a', expected numbers" in result.stderr
+        return
+    assert result.exit_code == 0, result.output
+    lines = TABLE.splitlines()
+    expected = [lines[0], *(line for line in lines[1:] if line[0] in kept)]
+    assert output.read_text().replace("'=1+1", "=1+1").splitlines() == expected
+    assert f"Written to {output}: 2 of 6 rows" in result.stdout
+    assert "ids from the column 'id' (--id names another)" in result.stderr
+
+
+def test_rows_that_cannot_be_read_are_listed_beside_the_output(table, tmp_path):
+    result = run(table, "-o", tmp_path / "clean.csv")
+    skipped = tmp_path / "clean.skipped.csv"
+    assert f"1 row that cannot be read: {skipped}" in result.stdout
+    (row,) = csv.DictReader(skipped.open())
+    assert (row["row"], row["line"], row["id"], row["note"]) == ("1", "3", "b", "unreadable")
+    assert "C1CC" in row["reason"]
+
+
+def test_contradicting_targets_are_counted(table, tmp_path):
+    groups = tmp_path / "groups.csv"
+    result = run(table, "--target", "activity", "--keep", "last", "--groups", groups)
+    assert "1 group with different 'activity'." in result.stdout
+    found = list(csv.DictReader(groups.open()))
+    assert [(row["name"], row["representative"], row["activity"]) for row in found] == [
+        ("a", "3", "5"),
+        ("c", "3", "7"),
+        ("d", "4", ""),
+        ("e", "3", ""),
+        ("f", "4", "3"),
+    ]
+    assert json.loads(run(table, "--target", "activity,note", "--json").stdout)["contradictions"] == {
+        "activity": 1,
+        "note": 2,
+    }
+
+
+def test_an_obvious_target_is_counted_without_its_name(tmp_path):
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    path = tmp_path / "m.csv"
+    path.write_text("smiles,toxic\nCCO,1\nOCC,1.0\nC,0\n[CH4],1\n")
+    assert json.loads(run(path, "--json").stdout)["contradictions"] == {"toxic": 1}
+
+
+def test_ids_survive_in_a_file_of_smiles(table, tmp_path):
+    output = tmp_path / "clean.smi"
+    assert run(table, "-o", output, "--keep", "last").exit_code == 0
+    assert output.read_text() == "C(O)C e\n[CH4] f\n"
+    assert (tmp_path / "clean.skipped.csv").is_file()
+
+
+def test_numbers_of_a_table_are_numbers_where_the_format_has_any(table, tmp_path):
+    output = tmp_path / "clean.jsonl"
+    run(table, "-o", output)
+    assert [json.loads(line)["activity"] for line in output.read_text().splitlines()] == [5, None]
+
+
+def test_an_sd_file_becomes_a_table_with_its_structures(tmp_path):
+    chem = pytest.importorskip("rdkit.Chem", reason="needs RDKit")
+    path, output = tmp_path / "m.sdf", tmp_path / "clean.csv"
+    with chem.SDWriter(str(path)) as writer:
+        for smiles, mass in (("CCO", 46), ("OCC", 46), ("C", 16)):
+            molecule = chem.MolFromSmiles(smiles)
+            molecule.SetProp("mass", str(mass))
+            writer.write(molecule)
+    assert run(path, "-o", output).exit_code == 0
+    assert [(row["smiles"], row["mass"]) for row in csv.DictReader(output.open())] == [
+        ("CCO", "46"),
+        ("C", "16"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        ("best:activities", "--keep best: got 'activty'; did you mean 'activity'?"),
+        ("best", "--keep: got 'best', expected 'first', 'last' or 'best:COLUMN'"),
+        ("best:", "--keep best: got ''"),
+        ("some", "--keep: got 'some'"),
+    ],
+)
+def test_an_unknown_row_to_keep_is_refused_before_the_work(table, keep, message):
+    result = run(table, "--keep", keep)
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 def test_one_line_of_each_group_is_copied(molecules, tmp_path):

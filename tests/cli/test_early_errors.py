@@ -10,10 +10,7 @@ import pytest
 
 from twinwl.cli.options import CHOICES
 from twinwl.engines import ENGINES
-from twinwl.models.features import KINDS
-from twinwl.models.svc import STwinSVC
 from twinwl.models.targets import TASKS
-from twinwl.refinement.colours import INITIALS
 
 HEAVY = ("sklearn", "torch", "numba", "rdkit", "torch_geometric", "scipy", "networkx", "igraph")
 COMMAND = f"""
@@ -36,9 +33,7 @@ print(json.dumps(found))
 WRONG = {
     "train m.csv -o m.twinwl --target NOPE": "target: got 'NOPE'",
     "train m.csv -o m.twinwl --scoring nope": "--scoring: got 'nope'",
-    "train m.csv -o m.twinwl --method nope": "--method is 'nope'",
-    "train m.csv -o m.twinwl --features nope": "--features: got 'nope'",
-    "train m.csv -o m.twinwl --method ntwin --root-mark nope": "--root-mark: got 'nope'",
+    "train m.csv -o m.twinwl --method nope": "method is 'nope'",
     "train m.csv -o m.twinwl --task nope": "--task: got 'nope'",
     "train m.csv -o nowhere/m.twinwl": "its folder does not exist",
     "train nothing -o m.twinwl": "no data set or file 'nothing'",
@@ -60,7 +55,6 @@ WRONG = {
     "dedup missing.csv": "twinwl: cannot read 'missing.csv'",
     "dedup m.csv -o m.xlsx": "must end in",
     "compare graph6:Bw missing.graphml": "cannot read 'missing.graphml'",
-    "features m.csv -o m.npz --initial nope": "--initial: got 'nope'",
     "features missing.sdf -o m.npz": "cannot read 'missing.sdf'",
     "predict missing.twinwl m.csv": "'missing.twinwl': there is no file",
     "predict m.twinwl m.csv --threshold 2": "--threshold",
@@ -72,7 +66,7 @@ WRONG = {
     "predict m.twinwl m.csv#2": "graph 2 is out of range",
     "datasets nothing": "no data set or file 'nothing'",
     "evaluate TWINS --splits a.zip": "--splits no longer exists; use --split",
-    "evaluate TWINS --workers=2": "evaluate --workers no longer exists; use --jobs",
+    "evaluate TWINS --workers=2": "--workers no longer exists; use --jobs",
     "corpus head c": "corpus head no longer exists; use corpus info --rows N",
     "demo --report m.png": "must end in",
 }
@@ -97,24 +91,12 @@ def test_an_error_comes_before_anything_heavy_is_loaded(line, outcomes):
 
 
 def test_choices_are_those_of_the_library():
-    quotient = pytest.importorskip("twinwl.neural.quotient", reason="needs torch", exc_type=ImportError)
     known = {
         "device": ("auto", "cpu", "cuda", "mps"),
         "engine": ENGINES,
-        "features": KINDS,
-        "initial": INITIALS,
-        "kernel_approximation": STwinSVC._constraints["kernel_approximation"][0].names,
-        "root_mark": quotient.ROOT_MARK.names,
         "split": ("stratified", "scaffold"),
         "task": ("auto", *TASKS),
     }
     assert {option: set(CHOICES[option]) for option in known} == {
         option: set(names) for option, names in known.items()
     }
-
-
-def test_networks_are_those_of_ntwin():
-    pytest.importorskip("torch")
-    from twinwl.neural.readouts import READOUTS as NETWORKS  # noqa: PLC0415  (needs torch)
-
-    assert set(CHOICES["subgraph_network"]) == set(NETWORKS)

@@ -123,8 +123,8 @@ def test_corpus_is_built_with_edge_labels_unless_told_not_to(tmp_path, options, 
     pytest.importorskip("rdkit")
     (tmp_path / "m.smi").write_text("C1CC1\nC1C=C1\n")
     built, unique = tmp_path / "built", tmp_path / "unique"
-    run("corpus", "build", tmp_path / "m.smi", "-o", built, "--same", "skeleton", "--workers", 1, *options)
-    run("corpus", "dedup", built, "-o", unique, "--workers", 1)
+    run("corpus", "build", tmp_path / "m.smi", "-o", built, "--same", "skeleton", "--jobs", 1, *options)
+    run("corpus", "dedup", built, "-o", unique, "--jobs", 1)
     assert len(tw.Corpus(unique)) == distinct
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.molecules import SMILES, run, trained, write_csv
 from twinwl.files.model_files import load
 from twinwl.graphs.batch import GraphBatch
+from twinwl.report.explain import explained
 
 pytest.importorskip("rdkit", reason="needs RDKit")
 pytest.importorskip("torch", reason="needs torch")
@@ -16,13 +17,13 @@ pytest.importorskip("torch", reason="needs torch")
 
 @pytest.fixture(scope="module", params=["stwin", "stwin-svc", pytest.param("ntwin", marks=pytest.mark.slow)])
 def model(request, tmp_path_factory):
-    rounds = [] if request.param == "ntwin" else ["--n-iter", "2"]
+    rounds = [] if request.param == "ntwin" else ["--set", "n_iter=2"]
     return trained(tmp_path_factory.mktemp("model"), "--method", request.param, *rounds)
 
 
 @pytest.fixture(scope="module")
 def svc(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--n-iter", "2")
+    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--set", "n_iter=2")
 
 
 def test_a_file_gives_a_table_of_patterns_and_a_page(model, tmp_path):
@@ -61,11 +62,11 @@ def test_the_file_of_patterns_has_the_shares_of_each_graph(svc, tmp_path):
     assert len({row["pattern"] for row in rows}) == 4
     estimator = load(svc)
     for row in (rows[0], rows[-1]):
-        found = estimator.explain(GraphBatch.from_smiles([SMILES[int(row["index"])]]), 100)
+        found = explained(estimator, GraphBatch.from_smiles([SMILES[int(row["index"])]]), 100)
         share = {column.name: column.share for column in found.columns}[row["pattern"]]
         assert float(row["share"]) == pytest.approx(share, rel=1e-4)
         assert row["prediction"] == str(found.prediction)
-        assert row["for"] == str(found.prediction if share > 0 else found.against)
+        assert row["for"] == str(found.sides[share <= 0])
         assert row["name"] == SMILES[int(row["index"])]
         assert row["smarts"].startswith("[#")
 

@@ -21,7 +21,15 @@ def data(tmp_path):
 
 def test_the_matrix_is_the_vectorizers(data, tmp_path):
     result = run(
-        "features", data, "-o", tmp_path / "X.npz", "--n-iter", 2, "--features", "joint", "--edge-labels"
+        "features",
+        data,
+        "-o",
+        tmp_path / "X.npz",
+        "--set",
+        "n_iter=2",
+        "--set",
+        "features=joint",
+        "--edge-labels",
     )
     assert result.exit_code == 0, result.output
     vectorizer = STwinVectorizer(2, "joint", edge_labels=True)
@@ -37,20 +45,20 @@ def test_the_matrix_is_the_vectorizers(data, tmp_path):
 
 
 def test_rare_columns_are_dropped(data, tmp_path):
-    assert run("features", data, "-o", tmp_path / "X.npz", "--min-df", 5).exit_code == 0
+    assert run("features", data, "-o", tmp_path / "X.npz", "--set", "min_df=5").exit_code == 0
     matrix = sparse.load_npz(tmp_path / "X.npz")
     assert np.diff(matrix.tocsc().indptr).min() >= 5
 
 
 def test_the_most_frequent_columns_are_kept(data, tmp_path):
-    assert run("features", data, "-o", tmp_path / "X.npz", "--max-features", 3).exit_code == 0
+    assert run("features", data, "-o", tmp_path / "X.npz", "--set", "max_features=3").exit_code == 0
     every = STwinVectorizer(3, "size").fit_transform(GraphBatch.from_smiles(SMILES, atoms="ecfp"))
     found = np.diff(sparse.load_npz(tmp_path / "X.npz").tocsc().indptr)
     assert sorted(found) == sorted(np.diff(every.tocsc().indptr))[-3:]
 
 
 def test_graphs_without_classes_have_no_y(tmp_path):
-    assert run("features", "graph6:Bw", "-o", tmp_path / "X.npz", "--initial", "degree").exit_code == 0
+    assert run("features", "graph6:Bw", "-o", tmp_path / "X.npz", "--set", "initial=degree").exit_code == 0
     with np.load(tmp_path / "X.npz", allow_pickle=False) as arrays:
         assert "y" not in arrays
 
@@ -106,7 +114,7 @@ def test_skipped_rows_are_counted(tmp_path):
     [
         (["-o", "{folder}/X.csv"], "its name must end in .npz or .parquet"),
         (["-o", "{folder}/no/X.npz"], "its folder does not exist"),
-        (["-o", "{folder}/X.npz", "--features", "sise"], "did you mean 'size'"),
+        (["-o", "{folder}/X.npz", "--set", "features=sise"], "did you mean 'size'"),
         (
             ["-o", "{folder}/X.npz", "--on-error", "ignore"],
             "on_error: got 'ignore', expected 'skip' or 'fail'",
@@ -128,12 +136,12 @@ def test_readouts_are_those_of_the_vectorizer(data, tmp_path):
         data,
         "-o",
         tmp_path / "X.npz",
-        "--n-iter",
-        1,
-        "--features",
-        "joint",
-        "--readout",
-        "edges, wl",
+        "--set",
+        "n_iter=1",
+        "--set",
+        "features=joint",
+        "--set",
+        "readout=edges, wl",
     )
     assert result.exit_code == 0, result.output
     vectorizer = STwinVectorizer(1, "joint", readout=["edges", "wl"])
@@ -146,13 +154,9 @@ def test_readouts_are_those_of_the_vectorizer(data, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--readout", "wl"], "--readout wl cannot be used with --features size, which count no readouts"),
-        (["--features", "joint", "--readout", "edges,canonicl"], "--readout: got 'canonicl', expected"),
-        (["--features", "joint", "--readout", ""], "--readout: got ''"),
-        (
-            ["--features", "count", "--readout", "wl", "--readout", "edges"],
-            "--readout wl,edges cannot be used",
-        ),
+        (["--set", "features=joint", "--set", "readout=edges,canonicl"], "canonicl"),
+        (["--set", "readout="], "readout: got ''"),
+        (["--set", "features=count", "--set", "readout=wl"], "features='count' counts by none; use 'joint'"),
     ],
 )
 def test_readouts_that_make_no_sense_are_refused_before_the_data_is_read(options, message, tmp_path):

@@ -14,7 +14,7 @@ pytest.importorskip("rdkit", reason="needs RDKit")
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--n-iter", "1")
+    return trained(tmp_path_factory.mktemp("svc"), "--method", "stwin-svc", "--set", "n_iter=1")
 
 
 @pytest.fixture

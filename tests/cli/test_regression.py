@@ -70,7 +70,7 @@ def test_the_task_is_said_with_its_reason_and_the_error_beside_that_of_the_mean(
 
 def test_a_networks_baseline_is_the_mean_of_what_it_learnt_from(tmp_path):
     data, model = write_numbers(tmp_path / "m.csv"), tmp_path / "m.twinwl"
-    result = run("train", data, "-o", model)
+    result = run("train", data, "-o", model, "--method", "stwin")
     graphs, y = tw.GraphBatch.from_smiles(SMILES), np.array(NUMBERS)
     held = tw.STwinRegressor(verbose=False).fit(graphs, y).held_out_
     mean = np.delete(y, held).mean()
@@ -89,8 +89,8 @@ def test_the_task_can_be_asked_for(tmp_path):
     [
         (["--task", "classification"], "the target 'size' holds 1.5, a measurement, not a class"),
         (["--scoring", "roc-auc"], "--scoring: roc-auc is for classification, and this is regression"),
-        (["--scoring", "spearman"], "stwin cannot choose by spearman; choose from rmse, mae, r2"),
-        (["--balanced"], "--balanced is for classes, and the targets are numbers"),
+        (["--scoring", "spearman"], "stwin-svc cannot choose by spearman; choose from rmse, mae, r2"),
+        (["--set", "class_weight=balanced"], "no parameter 'class_weight'"),
     ],
 )
 def test_what_numbers_cannot_serve_is_refused(tmp_path, options, message):

@@ -36,7 +36,7 @@ def train(folder, *options):
 @pytest.fixture(scope="module")
 def svc(tmp_path_factory):
     folder = tmp_path_factory.mktemp("svc")
-    data, model, result = train(folder, "--target", "all", "--method", "stwin-svc", "--n-iter", 1)
+    data, model, result = train(folder, "--target", "all", "--method", "stwin-svc", "--set", "n_iter=1")
     assert result.exit_code == 0, result.output
     assert "target: all leaves out 'name' (text)" in result.output
     return data, model, result.stdout

@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     data, model = write_csv(tmp_path / "m.csv"), tmp_path / "model.twinwl"
-    result = run("train", data, "-o", model, "--n-iter", 2, "--hidden", 16)
+    result = run("train", data, "-o", model, "--method", "stwin", "--set", "n_iter=2", "--set", "hidden=16")
     assert result.exit_code == 0, result.output
     first, task, atoms, second, third = result.stdout.splitlines()
     assert atoms == "Atom labels: ecfp (--atoms)"
@@ -28,7 +28,7 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     assert result.stderr == ""
     found = load(model)
     accuracy = f"{100 * found.history_.best_validation_accuracy:.1f} %"
-    assert second.startswith("On held-out graphs (a tenth; best of ")
+    assert second.startswith("On held-out graphs (4 graphs; best of ")
     assert f": accuracy {accuracy}, majority class 50.0 %, ROC-AUC " in second
     assert all(name in second for name in ("PR-AUC", "balanced accuracy", "MCC", "Brier"))
     assert (found.n_iter, found.hidden, found.random_state) == (2, 16, 0)
@@ -38,41 +38,51 @@ def test_it_says_what_it_learnt_from_how_well_and_where_the_model_is(tmp_path):
     ("options", "kind", "params"),
     [
         (
-            ["stwin", "--features", "joint", "--initial", "label", "--balanced"],
+            ["stwin", "--set", "features=joint", "--set", "initial=label", "--set", "class_weight=balanced"],
             "STwinClassifier",
             {"features": "joint", "initial": "label", "class_weight": "balanced"},
         ),
         (
-            ["stwin-svc", "--features", "joint", "--readout", "canonical", "--n-iter", "1"],
+            ["stwin-svc", "--set", "features=joint", "--set", "readout=canonical", "--set", "n_iter=1"],
             "STwinSVC",
             {"n_iter": 1, "features": "joint", "readout": "canonical"},
         ),
         (["stwin-svc", "--edge-labels"], "STwinSVC", {"n_iter": (0, 1, 2, 3, 4, 5), "edge_labels": True}),
         (
-            ["stwin-svc", "--kernel-approximation", "nystroem"],
+            ["stwin-svc", "--set", "kernel_approximation=nystroem"],
             "STwinSVC",
             {"kernel_approximation": "nystroem", "n_components": 1000},
         ),
         (
-            ["stwin-svc", "--scoring", "mcc", "--n-iter", "1"],
+            ["stwin-svc", "--scoring", "mcc", "--set", "n_iter=1"],
             "STwinSVC",
             {"n_iter": 1, "scoring": "matthews_corrcoef"},
         ),
         (["stwin", "--scoring", "roc-auc"], "STwinClassifier", {"scoring": "roc_auc"}),
-        (["stwin", "--device", "cpu"], "STwinClassifier", {"device": "cpu"}),
-        (["stwin", "--refit"], "STwinClassifier", {"refit": True}),
+        (["stwin", "--set", "device=cpu"], "STwinClassifier", {"device": "cpu"}),
+        (["stwin", "--set", "refit=true"], "STwinClassifier", {"refit": True}),
         (
-            ["ntwin", "--layers", "2", "--hops", "1", "--hidden", "8", "--root-mark", "distance"],
+            [
+                "ntwin",
+                "--set",
+                "layers=2",
+                "--set",
+                "hops=1",
+                "--set",
+                "hidden=8",
+                "--set",
+                "root_mark=distance",
+            ],
             "NTwinClassifier",
             {"layers": 2, "hops": 1, "hidden": 8, "root_mark": "distance"},
         ),
         (
-            ["ntwin", "--layers", "1", "--hops", "growing"],
+            ["ntwin", "--set", "layers=1", "--set", "hops=growing"],
             "NTwinClassifier",
             {"layers": 1, "hops": "growing"},
         ),
         (
-            ["ntwin", "--layers", "1", "--subgraph-network", "gcn"],
+            ["ntwin", "--set", "layers=1", "--set", "readout=gcn"],
             "NTwinClassifier",
             {"layers": 1, "readout": "gcn"},
         ),
@@ -118,7 +128,7 @@ def test_a_rare_class_shows_beside_the_accuracy(tmp_path, method):
 @pytest.mark.parametrize("method", ["stwin-svc", "stwin"])
 def test_pairs_stay_together(tmp_path, method):
     """Plain counts are the same for both of a pair, so of a held-out pair one is right and one is wrong."""
-    options = ("--method", method, "--features", "count")
+    options = ("--method", method, "--set", "features=count")
     result = run("train", "TWINS:n_pairs=40", "-o", tmp_path / "m.twinwl", *options)
     assert result.exit_code == 0, result.output
     assert "TWINS: 80 graphs" in result.stdout
@@ -131,24 +141,22 @@ def test_pairs_stay_together(tmp_path, method):
     ("options", "message"),
     [
         (["--method", "stwim"], "did you mean 'stwin'"),
-        (["--layers", "2"], "--layers cannot be used with --method stwin, only with ntwin"),
-        (["--method", "ntwin", "--n-iter", "2"], "only with stwin and stwin-svc"),
-        (["--method", "stwin-svc", "--hidden", "2"], "only with stwin and ntwin"),
-        (["--method", "stwin-svc", "--refit"], "only with stwin and ntwin"),
+        (["--method", "gin"], "gin cannot be written to a file, only evaluated; use stwin, "),
+        (["--set", "layers=2"], "stwin-svc has no parameter 'layers': "),
         (
-            ["--method", "ntwin", "--hops", "many"],
-            "--hops: got 'many', expected an integer of at least 1 or 'growing'",
+            ["--set", "features=sise"],
+            "features: got 'sise', expected 'count', 'size' or 'joint'; did you mean 'size'",
         ),
-        (["--method", "ntwin", "--root-mark", "rot"], "did you mean 'root'"),
-        (["--method", "ntwin", "--subgraph-network", "gim"], "did you mean 'gin'"),
-        (
-            ["--subgraph-network", "gcn"],
-            "--subgraph-network cannot be used with --method stwin, only with ntwin",
-        ),
-        (["--features", "sise"], "did you mean 'size'"),
+        (["--set", "n_iter"], "--set: got 'n_iter', expected KEY=VALUE"),
+        (["--method", "ntwin", "--set", "hops=many"], "hops: got 'many', expected "),
+        (["--method", "ntwin", "--set", "root_mark=rot"], "did you mean 'root'"),
+        (["--method", "ntwin", "--set", "readout=gim"], "did you mean 'gin'"),
+        (["--method", "stwin", "--set", "readout=gcn"], "readout: got 'gcn'"),
+        (["--set", "features=size", "--set", "readout=wl"], "stwin-svc with features='size' counts by none"),
         (["--task", "regress"], "did you mean 'regression'"),
-        (["--kernel-approximation", "nystroem"], "cannot be used with --method stwin, only with stwin-svc"),
-        (["--method", "stwin-svc", "--kernel-approximation", "nystrom"], "nystroem"),
+        (["--set", "kernel_approximation=nystrom"], "nystroem"),
+        (["--n-iter", "2"], "train --n-iter no longer exists; use --set n_iter=VALUE"),
+        (["--balanced"], "--balanced no longer exists; use --set class_weight=balanced"),
     ],
 )
 def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):
@@ -166,7 +174,7 @@ def test_wrong_options_are_one_line_and_exit_2(tmp_path, options, message):
         ("smiles,y\nCC,1\nCO,1\n", "nothing to learn"),
         ("smiles,a,b\nCC,1,0\n", "name the column of targets with --target; there are: 'a', 'b'"),
         ("structure,y\nCC,1\n", "--smiles-column"),
-        ("smiles,y\nCC,1\nCO,0\n", "2 graphs"),
+        ("smiles,y\nCC,1\nCO,0\n", "only 1 graph"),
     ],
 )
 def test_bad_data_is_one_line_and_leaves_no_model(tmp_path, content, message):
@@ -235,7 +243,7 @@ def test_numbers_are_learnt_said_to_be_and_predicted(tmp_path, method):
     refused = {
         ("predict", model, data, "--proba"): "--proba needs a classifier, but this model predicts numbers",
         ("predict", model, data, "--threshold", 0.5): "--threshold needs a classifier",
-        ("train", data, "-o", model, "--method", method, "--balanced"): "--balanced is for classes",
+        ("train", data, "-o", model, "--method", method, "--set", "class_weight=balanced"): "'class_weight'",
         ("train", data, "-o", model, "--task", "classification"): "holds 2.5, a measurement, not a class",
     }
     for arguments, message in refused.items():
@@ -246,7 +254,7 @@ def test_numbers_are_learnt_said_to_be_and_predicted(tmp_path, method):
 
 def test_a_model_of_the_default_level_reads_new_molecules_at_that_level(tmp_path):
     data, model = write_csv(tmp_path / "m.csv"), tmp_path / "model.twinwl"
-    assert run("train", data, "-o", model, "--method", "stwin-svc", "--n-iter", 1).exit_code == 0
+    assert run("train", data, "-o", model, "--method", "stwin-svc", "--set", "n_iter=1").exit_code == 0
     loaded = load(model)
     assert loaded.atoms_ == "ecfp"
     table = tmp_path / "predicted.csv"
@@ -261,7 +269,7 @@ def test_scaffolds_can_be_held_out_as_a_whole(tmp_path):
     rows = [f"{ring}{'C' * n},{n % 2}" for ring in rings for n in range(1, 5)]
     data, model = tmp_path / "m.csv", tmp_path / "model.twinwl"
     data.write_text("\n".join(["smiles,odd", *rows]) + "\n")
-    options = ("--method", "stwin-svc", "--n-iter", 1)
+    options = ("--method", "stwin-svc", "--set", "n_iter=1")
     whole = run("train", data, "-o", model, *options, "--split", "scaffold")
     assert whole.exit_code == 0, whole.output
     apart = run("train", data, "-o", model, *options)
@@ -273,14 +281,14 @@ def test_scaffolds_can_be_held_out_as_a_whole(tmp_path):
 
 def test_a_device_is_for_networks_and_has_to_be_there(tmp_path):
     data = write_csv(tmp_path / "m.csv")
-    refused = run("train", data, "-o", tmp_path / "m.twinwl", "--method", "stwin-svc", "--device", "cpu")
-    assert "--device cannot be used with --method stwin-svc, only with stwin and ntwin" in refused.stderr
-    assert "--device" in run("train", data, "-o", tmp_path / "m.twinwl", "--device", "tpu").stderr
+    options = ("train", data, "-o", tmp_path / "m.twinwl", "--set")
+    assert "stwin-svc has no parameter 'device'" in run(*options, "device=cpu").stderr
+    assert "device: got 'tpu'" in run(*options, "device=tpu", "--method", "stwin").stderr
     model = tmp_path / "m.twinwl"
-    assert run("train", data, "-o", model, "--hidden", 4).exit_code == 0
+    assert run("train", data, "-o", model, "--method", "stwin", "--set", "hidden=4").exit_code == 0
     assert run("predict", model, data, "--device", "cpu").exit_code == 0
     svc = tmp_path / "svc.twinwl"
-    assert run("train", data, "-o", svc, "--method", "stwin-svc", "--n-iter", 1).exit_code == 0
+    assert run("train", data, "-o", svc, "--method", "stwin-svc", "--set", "n_iter=1").exit_code == 0
     assert "--device is for networks" in run("predict", svc, data, "--device", "cpu").stderr
 
 
@@ -288,9 +296,41 @@ def test_the_figures_of_a_refitted_network_are_those_before_the_refit(tmp_path):
     data = write_csv(tmp_path / "m.csv")
     lines = [
         run(
-            "train", data, "-o", tmp_path / "model.twinwl", "--n-iter", 1, "--hidden", 4, *refit
+            "train",
+            data,
+            "-o",
+            tmp_path / "model.twinwl",
+            "--method",
+            "stwin",
+            "--set",
+            "n_iter=1",
+            "--set",
+            "hidden=4",
+            *refit,
         ).stdout.splitlines()[3]
-        for refit in ((), ("--refit",))
+        for refit in ((), ("--set", "refit=true"))
     ]
     plain, refitted = (line.rpartition(", in ")[0] for line in lines)
     assert refitted == plain.replace("): ", ", before the refit on all graphs): ", 1)
+
+
+def test_rows_that_are_left_out_are_listed_beside_the_model(tmp_path):
+    data = write_csv(tmp_path / "m.csv", ["C1CC,1", "CCC,"])
+    result = run("train", data, "-o", tmp_path / "model.twinwl", "--set", "n_iter=1")
+    assert result.exit_code == 0, result.output
+    skipped = tmp_path / "model.skipped.csv"
+    assert f"2 rows left out: see {skipped}" in result.stdout
+    with skipped.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["row"], row["line"], row["kind"]) for row in rows] == [
+        ("36", "38", "graph"),
+        ("37", "39", "target"),
+    ]
+    assert "C1CC" in rows[0]["reason"]
+
+
+def test_the_help_of_train_fits_on_two_screens():
+    lines = run("train", "--help").stdout.splitlines()
+    assert len(lines) <= 80
+    assert max(map(len, lines)) <= 80
+    assert not any("<" in line for line in lines)

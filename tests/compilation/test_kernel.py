@@ -34,7 +34,7 @@ import numba
 import numpy as np
 from twinwl.caller import inner, outer
 print(outer(np.arange(4), 1))
-print(sum(sum(each.compiled.stats.cache_misses.values()) for each in (inner, outer)))
+print(sum(sum(each.stats.cache_misses.values()) for each in (inner, outer)))
 """
 
 

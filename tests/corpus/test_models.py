@@ -186,12 +186,24 @@ def test_several_targets(corpus, graphs, tmp_path):
 def test_commands(corpus, tmp_path):
     pytest.importorskip("torch")
     folder, model = str(corpus.folder), str(tmp_path / "model.twinwl")
-    out = run("corpus", "features", folder, "-o", str(tmp_path / "X"), "--n-iter", "1", "--workers", "1")
+    out = run("corpus", "features", folder, "-o", str(tmp_path / "X"), "--set", "n_iter=1", "--jobs", "1")
     assert "120 graphs ×" in out
-    out = run("corpus", "train", folder, "-o", model, "--target", "kind", "--epochs", "2", "--n-iter", "1")
+    out = run(
+        "corpus",
+        "train",
+        folder,
+        "-o",
+        model,
+        "--target",
+        "kind",
+        "--set",
+        "max_epochs=2",
+        "--set",
+        "n_iter=1",
+    )
     assert "108 of 120 graphs have a target" in out
     assert "classification" in out
-    out = run("corpus", "predict", model, folder, "-o", str(tmp_path / "P"), "--workers", "1")
+    out = run("corpus", "predict", model, folder, "-o", str(tmp_path / "P"), "--jobs", "1")
     assert "120 predictions" in out
 
 

@@ -56,7 +56,7 @@ def test_literals():
     assert read_one("graph6:Bw", ReadOptions()).graphs.n_edges == 3
     pytest.importorskip("rdkit", reason="needs RDKit")
     ethanol = read_one("smiles:CCO", ReadOptions())
-    assert ethanol.graphs.labels_of_nodes() == ["C", "C", "O"]
+    assert ethanol.graphs.labels_of_nodes() == ["CH3 X4", "CH2 X4", "OH X2"]
     assert ethanol.smiles == ("CCO",)
     assert read_one("smiles:C#N", ReadOptions()).graphs.n_nodes == 2  # '#' is a bond here
 

@@ -56,6 +56,19 @@ def test_with_all_graphs_as_landmarks_it_is_the_exact_kernel():
     np.testing.assert_allclose(model.decision_function(graphs), expected, atol=1e-9)
 
 
+def test_the_kernel_is_approximated_by_itself_for_large_training_sets(monkeypatch):
+    graphs, y = noisy(40)
+    monkeypatch.setattr("twinwl.models.svc.LARGEST_EXACT", 40)
+    exact = tw.STwinSVC(1, 1.0, n_components=7).fit(graphs, y)
+    assert exact.n_support_ != 7
+    assert "landmarks" not in str(exact.report_)
+    monkeypatch.setattr("twinwl.models.svc.LARGEST_EXACT", 39)
+    large = tw.STwinSVC(1, 1.0, n_components=7).fit(graphs, y)
+    assert large.n_support_ == 7
+    assert "kernel approximated with 7 landmarks" in str(large.report_)
+    assert tw.STwinSVC(1, 1.0, kernel_approximation=None).fit(graphs, y).n_support_ == exact.n_support_
+
+
 def test_a_penalty_that_is_lost_in_rounding_leaves_a_solution():
     graphs, y = noisy(60)
     model = approximate(C=1e6).fit(graphs, y, sample_weight=np.full(60, 1e12))

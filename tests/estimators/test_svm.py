@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+import twinwl as tw
+from tests.stwin.test_svc import noisy
 from twinwl.models.calibration import Calibration, predicted_codes
 from twinwl.models.metrics import score_column
 from twinwl.models.svm import Choice, SupportVectors, inner_folds, kernel_svm, select_svms
@@ -102,3 +104,27 @@ def test_probabilities_never_fall_as_the_decision_rises(n_rare):
     wrong = Calibration.fitted(-decisions, codes).probabilities(np.array([-1.0, 1.0]))[:, 1]
     assert wrong[0] == wrong[1]
     assert abs(wrong[0] - n_rare / 60) < 0.02
+
+
+def test_progress_counts_every_svm_of_the_inner_folds(monkeypatch):
+    counted = []
+
+    class Bar:
+        def __init__(self, _title, total, **_options):
+            counted.append(total)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def advance(self, steps):
+            counted.append(-steps)
+
+    monkeypatch.setattr("twinwl.models.svc.ProgressBar", Bar)
+    graphs, y = noisy(40)
+    table = np.stack([y, 1.0 - y, y], axis=1)
+    tw.STwinSVC(n_iter=(1, 2), C=(1, 3, 9), inner_folds=4).fit(graphs, table)
+    assert counted[0] == 2 * 3 * 3 * 4  # rounds, tasks, C and folds
+    assert sum(counted) == 0

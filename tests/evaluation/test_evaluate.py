@@ -626,7 +626,7 @@ def test_a_refitted_network_is_judged_by_what_it_had_not_learnt():
     quick = {"n_iter": [1, 2], "max_epochs": [2], "hidden": [4]}
     found = {}
     for refit in (False, True):
-        method = resolve("stwin").trained(refit=refit, device="cpu")
+        method = resolve("stwin").with_settings({"refit": refit, "device": "cpu"})
         fold = next(iter(make_folds(data.targets, data.groups, n_folds=2, seed=0)))
         key = {"config": {name: values[0] for name, values in quick.items()}, "seed": 0, "fold": 0}
         asked = FoldRequest("classification", ["accuracy"], "brier", choose=True, optional=True)
@@ -636,5 +636,5 @@ def test_a_refitted_network_is_judged_by_what_it_had_not_learnt():
 
 
 def test_only_networks_are_refitted():
-    with pytest.raises(TwinWLError, match="refit is for networks, and wl-svc is none"):
-        resolve("wl-svc").trained(refit=True)
+    with pytest.raises(TwinWLError, match="wl-svc has no parameter 'refit'"):
+        resolve("wl-svc").with_settings({"refit": True})

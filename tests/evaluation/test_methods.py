@@ -152,20 +152,33 @@ def test_a_grid_that_nobody_knows_is_refused_even_by_a_method_without_grids():
 
 
 def test_a_readout_gives_joint_features_and_a_name_of_its_own():
-    method = METHODS["stwin-svc"].with_readout(["edges", "wl"])
+    method = METHODS["stwin-svc"].with_settings({"readout": ["edges", "wl"]})
     assert method.name == "stwin-svc+edges+wl"
     model = method.build({}, 3)
     assert (model.features, model.readout, model.random_state) == ("joint", ["edges", "wl"], 3)
 
 
 def test_a_network_is_for_ntwin_and_a_method_of_its_own():
-    method = METHODS["ntwin"].with_network("gcn")
+    method = METHODS["ntwin"].with_settings({"readout": "gcn"})
     assert (method.name, method.fixed["readout"]) == ("ntwin+gcn", "gcn")
-    with pytest.raises(TwinWLError, match="a network cannot be chosen for gin, only for ntwin"):
-        METHODS["gin"].with_network("gcn")
+    with pytest.raises(TwinWLError, match="gin has no parameter 'readout'"):
+        METHODS["gin"].with_settings({"readout": "gcn"})
 
 
-@pytest.mark.parametrize("name", ["wl", "wl-svc", "ntwin", "gin"])
+@pytest.mark.parametrize("name", ["wl", "wl-svc"])
 def test_methods_that_count_no_readouts_are_refused(name):
-    with pytest.raises(TwinWLError, match=f"cannot be used with {name}, only with stwin, "):
-        METHODS[name].with_readout(["wl"])
+    with pytest.raises(TwinWLError, match=f"{name} with features='count' counts by none"):
+        METHODS[name].with_settings({"readout": ["wl"]})
+
+
+def test_parameters_that_change_results_are_part_of_the_name():
+    method = METHODS["stwin"].with_settings({"hidden": 32, "refit": True, "device": "cpu", "n_iter": 2})
+    assert method.name == "stwin+hidden=32+refit+n_iter=2"
+    with pytest.raises(TwinWLError, match="hidden: got 0, expected an integer from 1"):
+        METHODS["stwin"].with_settings({"hidden": 0})
+
+
+def test_parameters_are_listed_with_the_defaults_of_both_tasks():
+    defaults, constraints = METHODS["stwin-svc"].parameters()["n_iter"]
+    assert defaults == {"classification": (0, 1, 2, 3, 4, 5), "regression": (1, 2, 3, 4)}
+    assert constraints

@@ -216,6 +216,14 @@ def test_methods_are_compared_on_the_folds_that_both_have():
         first.compared_with(second)
 
 
+def test_a_method_that_has_not_begun_has_an_empty_column():
+    result = by_hand({"a": [0.9, 0.8], "b": []})
+    assert {row[2] for row in result.table()[1:]} == {"–"}
+    assert result.pairs == []
+    assert str(result)
+    assert [each["method"] for each in result.to_dict()["methods"]] == ["a"]
+
+
 def test_one_fold_is_not_compared():
     assert by_hand({"a": [0.9], "b": [0.8]}).findings() == []
 
@@ -248,15 +256,16 @@ def test_methods_are_columns_and_every_row_names_what_it_is():
     pytest.importorskip("torch")
     result = tw.evaluate([Epochs(), DummyClassifier()], TWINS, n_folds=2)
     table = {row[0]: row[1:] for row in result.table()}
-    assert table["fair protocol"] == ["Epochs", "DummyClassifier"]
-    assert table["accuracy"][0] == "50.00 ± 0.00"
-    assert table["roc-auc"][0] == "–"
-    assert table["accuracy, best-epoch (optimistic)"] == ["75.00 ± 0.00", "–"]
+    assert table["method"] == ["Epochs", "DummyClassifier"]
+    assert table["accuracy (%)"][0] == "50.00 ± 0.00"
+    assert table["ROC-AUC"][0] == "–"
+    assert table["accuracy (%), best-epoch (optimistic)"] == ["75.00 ± 0.00", "–"]
     assert table["inputs"] == ["not recorded", "not recorded"]
 
 
 def test_only_protocols_that_apply_are_shown():
     assert "optimistic" not in str(several())
+    assert "–" not in str(tw.evaluate([tree(1), tree(2)], TWINS, n_folds=2))
 
 
 def test_text_fits_the_terminal(monkeypatch):
@@ -274,6 +283,8 @@ def test_latex_has_the_figures_and_the_p_values():
     assert r"a\_b & not recorded & 86.67 $\pm$ 4.71 \\" in latex
     assert r"method & other & difference & p & p (Holm)" in latex
     assert r"a\_b & c & +15.67 & " in latex
+    assert "practically equal (within 1 point)" in latex
+    assert "–" not in latex
 
 
 def test_plain_values_hold_each_method_with_its_comparisons():
@@ -293,8 +304,9 @@ def test_the_page_has_the_table_and_all_pairs(tmp_path):
 
 def test_methods_with_different_inputs_are_remarked():
     rows = by_hand({"a": [0.5, 0.6], "b": [0.6, 0.5]}).evaluations
-    for row in rows[0].rows:
-        row["inputs"] = ["node_labels"]
+    for each, name in zip(rows, ("node_labels", "edge_labels")):
+        for row in each.rows:
+            row["inputs"] = [name]
     assert MethodComparison(rows).findings()[-1] == "Not all methods used the same inputs."
 
 
@@ -307,13 +319,14 @@ def test_mistakes_are_told_before_any_work(monkeypatch):
     for methods, options, message in (
         (["stwin-svc", "stwin-svc"], {}, "method: stwin-svc is named twice; name each method once"),
         ([tree(), tree()], {}, "method: STwinVectorizer . DecisionTreeClassifier is named twice"),
+        (
+            [DummyClassifier(random_state=seed) for seed in (1, 2)],
+            {},
+            "method: DummyClassifier is named twice",
+        ),
         ([], {}, "method: got an empty list"),
         (["stwin-svc", "nothing"], {}, "method is 'nothing'"),
-        (
-            [tree(), measured],
-            {},
-            "is for classification and STwinVectorizer . Ridge for regression .*one task",
-        ),
+        ([tree(), measured], {}, "STwinVectorizer . Ridge is for regression, and this is classification"),
         (["stwin-svc", tree()], {"task": "regression"}, "is for classification, and this is regression"),
         (["stwin-svc", tree()], {"rope": -1}, "rope: got -1"),
         ([tree(), DummyClassifier()], {"grid": {"nothing": [1]}}, "has no parameter 'nothing'"),

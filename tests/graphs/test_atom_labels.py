@@ -80,7 +80,7 @@ def test_a_dative_bond_says_where_it_starts():
     )
     assert edge_dict(one)[0, 1] == "dative from Na"
     assert edge_dict(other)[0, 1] == "dative from K"
-    assert edge_dict(GraphBatch.from_smiles(["[Na]->[K]"]))[0, 1] == "dative"
+    assert edge_dict(GraphBatch.from_smiles(["[Na]->[K]"], atoms="skeleton"))[0, 1] == "dative"
 
 
 PAIRS = {
@@ -106,7 +106,7 @@ def test_a_level_never_merges_what_the_one_before_tells_apart():
 @pytest.mark.parametrize("atoms", ATOM_LABELLINGS)
 def test_messy_molecules_have_the_same_atoms_and_bonds_at_every_level(atoms):
     batch = GraphBatch.from_smiles(MESSY, atoms=atoms)
-    plain = GraphBatch.from_smiles(MESSY)
+    plain = GraphBatch.from_smiles(MESSY, atoms="skeleton")
     assert batch.nodes_per_graph.tolist() == plain.nodes_per_graph.tolist()
     assert batch.indices.tolist() == plain.indices.tolist()
     molecules = [Chem.MolFromSmiles(smiles) for smiles in MESSY]
@@ -157,7 +157,7 @@ def test_processes_change_nothing():
     assert [failure.position for failure in many.failures] == [1500, 1501 + len(MESSY)]
     assert len(many.kept) == len(one)
     with pytest.raises(GraphInputError, match=r"graph 1500: SMILES 'C\('"):
-        GraphBatch.from_smiles(strings, n_jobs=2)
+        GraphBatch.from_smiles(strings, n_jobs=2, atoms="skeleton")
 
 
 @pytest.mark.parametrize(("name", "flat", "stereo"), [("BACE", 1483, 1513), ("ClinTox", 1434, 1461)])

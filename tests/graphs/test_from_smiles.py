@@ -13,7 +13,7 @@ SMILES = ["CCO", "c1ccccc1C#N", "C", "[Na+].[Cl-]", "OC(=O)c1ccccc1OC(C)=O", "[H
 @pytest.mark.parametrize("smiles", SMILES)
 def test_atoms_and_bonds_are_those_of_rdkit(smiles):
     molecule = Chem.MolFromSmiles(smiles)
-    batch = GraphBatch.from_smiles([smiles])
+    batch = GraphBatch.from_smiles([smiles], atoms="skeleton")
     assert batch.labels_of_nodes() == [atom.GetSymbol() for atom in molecule.GetAtoms()]
     expected = {}
     for bond in molecule.GetBonds():
@@ -23,24 +23,28 @@ def test_atoms_and_bonds_are_those_of_rdkit(smiles):
 
 
 def test_labels_are_words():
-    batch = GraphBatch.from_smiles(["C=C", "C#C", "c1ccccc1", "CCl"])
+    batch = GraphBatch.from_smiles(["C=C", "C#C", "c1ccccc1", "CCl"], atoms="skeleton")
     assert set(batch.edge_vocabulary) == {"single", "double", "triple", "aromatic"}
     assert set(batch.node_vocabulary) == {"C", "Cl"}
 
 
 def test_a_batch_equals_its_molecules_one_by_one():
-    batch = GraphBatch.from_smiles(SMILES)
+    batch = GraphBatch.from_smiles(SMILES, atoms="skeleton")
     for graph, smiles in zip(batch, SMILES, strict=True):
-        assert_same_graphs(graph, GraphBatch.from_smiles([smiles]))
+        assert_same_graphs(graph, GraphBatch.from_smiles([smiles], atoms="skeleton"))
 
 
 def test_hydrogens_are_atoms_only_where_explicit():
-    assert GraphBatch.from_smiles(["C"]).n_nodes == 1
-    assert GraphBatch.from_rdkit([Chem.AddHs(Chem.MolFromSmiles("C"))]).n_nodes == 5
+    assert GraphBatch.from_smiles(["C"], atoms="skeleton").n_nodes == 1
+    assert GraphBatch.from_rdkit([Chem.AddHs(Chem.MolFromSmiles("C"))], atoms="skeleton").n_nodes == 5
 
 
 def test_no_molecules_make_an_empty_batch():
-    assert len(GraphBatch.from_smiles([])) == len(GraphBatch.from_rdkit([])) == 0
+    assert (
+        len(GraphBatch.from_smiles([], atoms="skeleton"))
+        == len(GraphBatch.from_rdkit([], atoms="skeleton"))
+        == 0
+    )
 
 
 BAD = {
@@ -64,7 +68,7 @@ BAD = {
 @pytest.mark.parametrize(("smiles", "message"), BAD.values(), ids=BAD.keys())
 def test_smiles_that_does_not_parse_is_refused_by_its_index(smiles, message, capfd):
     with pytest.raises(GraphInputError, match=message) as caught:
-        GraphBatch.from_smiles(["CC", smiles])
+        GraphBatch.from_smiles(["CC", smiles], atoms="skeleton")
     assert caught.value.graph == 1
     assert 'on_error="skip"' in str(caught.value)
     assert capfd.readouterr().err == ""
@@ -73,10 +77,10 @@ def test_smiles_that_does_not_parse_is_refused_by_its_index(smiles, message, cap
 def test_skipping_counts_once_and_keeps_track(capfd):
     strings = ["CC", "xx", "O", "", "N"]
     with pytest.warns(TwinWLWarning, match="left out 2 SMILES.*at index 1, is 'xx'") as caught:
-        batch = GraphBatch.from_smiles(strings, on_error="skip")
+        batch = GraphBatch.from_smiles(strings, on_error="skip", atoms="skeleton")
     assert len(caught) == 1
-    assert_same_graphs(batch, GraphBatch.from_smiles(["CC", "O", "N"]))
-    graphs, kept, failures = read_smiles(strings, on_error="skip")
+    assert_same_graphs(batch, GraphBatch.from_smiles(["CC", "O", "N"], atoms="skeleton"))
+    graphs, kept, failures = read_smiles(strings, on_error="skip", atoms="skeleton")
     assert kept == [0, 2, 4]
     assert [(failure.position, failure.smiles) for failure in failures] == [(1, "xx"), (3, "")]
     assert_same_graphs(graphs, batch)
@@ -85,12 +89,12 @@ def test_skipping_counts_once_and_keeps_track(capfd):
 
 def test_unknown_way_of_handling_errors_is_refused():
     with pytest.raises(TwinWLError, match="did you mean 'skip'"):
-        GraphBatch.from_smiles(["CC"], on_error="skipp")
+        GraphBatch.from_smiles(["CC"], on_error="skipp", atoms="skeleton")
 
 
 def test_lone_string_is_told_to_be_wrapped():
     with pytest.raises(GraphInputError, match="wrap a single one in a list"):
-        GraphBatch.from_smiles("CC")
+        GraphBatch.from_smiles("CC", atoms="skeleton")
 
 
 @pytest.mark.parametrize(
@@ -99,13 +103,13 @@ def test_lone_string_is_told_to_be_wrapped():
 )
 def test_what_is_no_molecule_is_refused_by_its_index(value, message):
     with pytest.raises(GraphInputError, match=message) as caught:
-        GraphBatch.from_rdkit([Chem.MolFromSmiles("C"), value])
+        GraphBatch.from_rdkit([Chem.MolFromSmiles("C"), value], atoms="skeleton")
     assert caught.value.graph == 1
 
 
 def test_lone_molecule_is_told_to_be_wrapped():
     with pytest.raises(GraphInputError, match="wrap it in a list"):
-        GraphBatch.from_rdkit(Chem.MolFromSmiles("C"))
+        GraphBatch.from_rdkit(Chem.MolFromSmiles("C"), atoms="skeleton")
 
 
 @pytest.mark.parametrize("atoms", ["skeleton", "constitution"])
@@ -146,7 +150,9 @@ def test_elements_taken_from_the_text_are_those_of_the_atoms():
         "F[P-](F)F",
     ]
     molecules = [Chem.MolFromSmiles(text) for text in odd]
-    batch = GraphBatch.from_smiles(odd)  # in one go, so that what one has taught is applied to the next
+    batch = GraphBatch.from_smiles(
+        odd, atoms="skeleton"
+    )  # in one go, so that what one has taught is applied to the next
     for place, molecule in enumerate(molecules):
         assert batch[place].labels_of_nodes() == [atom.GetSymbol() for atom in molecule.GetAtoms()], odd[
             place

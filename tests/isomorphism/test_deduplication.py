@@ -135,3 +135,34 @@ def test_groups_are_counted_at_each_level_that_tells_their_molecules_apart():
     found = tw.deduplicate(tw.from_smiles(smiles))
     counts = deduplication.differing_groups(found, smiles, "skeleton")
     assert counts == {"constitution": 1, "isotope": 0, "stereo": 1}
+
+
+@given(
+    labels=st.lists(st.integers(0, 4), max_size=12),
+    data=st.data(),
+)
+def test_the_graph_to_keep_is_the_best_of_its_group(labels, data):
+    codes = np.unique(labels, return_inverse=True)[1].astype(np.int64) if labels else np.empty(0, np.int64)
+    found = tw.results.Deduplication(codes)
+    scores = data.draw(
+        st.lists(st.sampled_from([0.0, 1.0, 2.0, float("nan")]), min_size=len(labels), max_size=len(labels))
+    )
+    groups = [np.flatnonzero(codes == group).tolist() for group in range(len(found))]
+    best = [max(group, key=lambda graph: np.nan_to_num(scores[graph], nan=-1.0)) for group in groups]
+    assert found.choose("first").tolist() == [group[0] for group in groups]
+    assert found.choose("last").tolist() == [group[-1] for group in groups]
+    assert found.choose(scores).tolist() == best
+
+
+def test_missing_targets_contradict_nothing():
+    found = tw.results.Deduplication(np.array([0, 0, 1, 1, 1, 2]))
+    assert found.contradictions([1, None, "a", "b", None, 1]).tolist() == [1]
+    assert found.contradictions([1.0, float("nan"), 2.0, 2.0, 2.0, 1.0]).tolist() == []
+
+
+@pytest.mark.parametrize(("keep", "message"), [("best", "keep: got 'best'"), ([1.0], "expected one number")])
+def test_a_wrong_choice_is_refused(keep, message):
+    with pytest.raises(TwinWLError, match=message):
+        tw.results.Deduplication(np.array([0, 0])).choose(keep)
+    with pytest.raises(TwinWLError, match="y: got 1 targets for 2 graphs"):
+        tw.results.Deduplication(np.array([0, 0])).contradictions([1])

@@ -18,9 +18,9 @@ from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 import twinwl
+from twinwl.cli.help import Group
 from twinwl.cli.options import add
 from twinwl.errors import TwinWLError, TwinWLWarning, gist, shown, spell_settings
 from twinwl.terminal import printable, say
@@ -83,34 +83,40 @@ def log_as_lines() -> None:
         log.setLevel(logging.INFO)
 
 
-# In the order of the help page: the command, its module, and the function there.
-_SUBCOMMANDS = (
-    *(
-        "demo",
-        "compare",
-        "hash",
-        "dedup",
-        "corpus",
-        "audit",
-        "search",
-        "power",
-        "ceiling",
-        "datasets",
-        "evaluate",
-    ),
-    *("reproduce", "features", "train", "predict", "explain"),
-)
+# The sections of the help page, and in their order: the command, its module, and the function there.
+_SUBCOMMANDS = {
+    "Models": ("train", "evaluate", "predict", "explain", "methods", "demo"),
+    "Graphs": ("compare", "hash", "dedup", "search", "audit", "datasets"),
+    "Large collections": ("corpus",),
+    "Research": ("power", "ceiling", "features", "reproduce"),
+}
+
+# Options that became parameters of `--set`.
+_SET = {
+    "train": "n-iter features readout initial kernel-approximation layers hops hidden root-mark refit device",
+    "evaluate": "readout refit device",
+    "features": "n-iter features readout initial min-df max-features",
+    "corpus": "n-iter features readout initial min-df max-features",
+}
 
 # Commands and options of earlier versions, and what to use now.
 _REMOVED = {
     "corpus head": "corpus info --rows N",
     "corpus sample": "corpus info --rows N --seed S",
     "corpus hash": "corpus info --rows N, which shows hashes, or Corpus.hashes() in Python",
-    "evaluate --workers": "--jobs",
+    "--workers": "--jobs",
     "--splits": "--split",
     "--ignore-features": "--ignore-attributes",
-    "--network": "--subgraph-network",
+    "--network": "--set readout=NAME",
     "--skip-invalid": "nothing: it is the default",
+    "--balanced": "--set class_weight=balanced",
+    "--epochs": "--set max_epochs=N",
+    "--subgraph-network": "--set readout=NAME",
+    **{
+        f"{command} --{name}": f"--set {name.replace('-', '_')}=VALUE"
+        for command, names in _SET.items()
+        for name in names.split()
+    },
 }
 
 _EXIT_CODE = 2  # the same as for a wrong option
@@ -118,12 +124,16 @@ _INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
-class _ErrorsAsOneLine(TyperGroup):
+class _ErrorsAsOneLine(Group):
     """Print errors and warnings of the project as single lines instead of tracebacks."""
 
     def make_context(self, info_name: str | None, args: list[str], *more: Any, **options: Any) -> Any:  # noqa: ANN401  (see below)
         with _errors_as_one_line(debug=False):
             return super().make_context(info_name, _checked(args), *more, **options)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002
+        """Return the commands in the order of the help page; groups come last otherwise."""
+        return [name for names in _SUBCOMMANDS.values() for name in names]
 
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401  (the type is click's or, in a later typer, its own copy)
         with _errors_as_one_line(debug=bool(ctx.params.get("debug"))), warnings_as_lines():
@@ -212,12 +222,13 @@ def _root(
     pass
 
 
-for _name in _SUBCOMMANDS:
-    _module = importlib.import_module(f"twinwl.cli.{_name}")
-    if hasattr(_module, "register"):
-        _module.register(app)
-    else:
-        add(app, _module.hash_graphs if _name == "hash" else getattr(_module, _name), _name)
+for _panel, _names in _SUBCOMMANDS.items():
+    for _name in _names:
+        _module = importlib.import_module(f"twinwl.cli.{_name}")
+        if hasattr(_module, "register"):
+            _module.register(app, _panel)
+        else:
+            add(app, _module.hash_graphs if _name == "hash" else getattr(_module, _name), _name, _panel)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import typer
 
 import twinwl as tw
 from twinwl.cli import options as o
+from twinwl.cli.help import Group
 from twinwl.cli.options import CHOICES, add, arg, choice, opt
 from twinwl.cli.output import MODELS, check_output, listed, print_table, save_model
 from twinwl.terminal import aligned, counted, one_line, say
@@ -30,7 +31,9 @@ class _RunFlags:
     json: Annotated[bool, opt("Print one JSON object per line: events, and the end.", None, "--json")] = False
     fresh: Annotated[bool, opt("Delete an earlier result, and start again.", None, "--fresh")] = False
     engine: o.EngineName = "local"
-    workers: Annotated[int | None, opt("Tasks at the same time. \\[default: all processors]", min=1)] = None
+    workers: Annotated[
+        int | None, opt("Tasks at the same time. \\[default: all processors]", None, "--jobs", min=1)
+    ] = None
     address: o.Address = None
     memory: Memory = "1GiB"
 
@@ -45,13 +48,13 @@ class _RunFlags:
 Running = Annotated[dict[str, Any], _RunFlags]
 
 
-def register(app: typer.Typer) -> None:
+def register(app: typer.Typer, panel: str) -> None:
     """Add the subcommands to the command line."""
     about = "Build, de-duplicate and compare collections of graphs that are larger than memory."
-    corpus = typer.Typer(help=about, no_args_is_help=True)
+    corpus = typer.Typer(cls=Group, help=about, no_args_is_help=True)
     for command in (build, dedup, overlap, info, features, train, predict):
         add(corpus, command)
-    app.add_typer(corpus, name="corpus")
+    app.add_typer(corpus, name="corpus", rich_help_panel=panel)
 
 
 def build(
@@ -86,7 +89,7 @@ def build(
 
     $ twinwl corpus build 'library-*.smi.gz' -o library
 
-    $ twinwl corpus build graphs.g6 -o graphs --workers 4 --memory 2GiB
+    $ twinwl corpus build graphs.g6 -o graphs --jobs 4 --memory 2GiB
 
     [dim]a Parquet file with a column of edges, u0, v0, u1, v1, …[/]
 
@@ -209,8 +212,9 @@ def _show(corpus: tw.Corpus, data: tw.Dataset, *, json: bool) -> None:
 def features(
     folder: Folder,
     output: Output,
+    edge_labels: o.EdgeLabels = None,
     *,
-    encoding: o.Encoding,
+    settings: o.Settings,
     running: Running,
 ) -> None:
     """Turn graphs into sparse STwin features, with one vocabulary.
@@ -221,10 +225,14 @@ def features(
 
     [bold]Example[/]
 
-    $ twinwl corpus features library -o features --min-df 10 --features joint
+    $ twinwl corpus features library -o features --set min_df=10 --set features=joint
     """
+    from twinwl.evaluation.methods import VECTORIZER  # noqa: PLC0415  (keeps --help fast)
+
     corpus = tw.Corpus(folder)
-    fitted = corpus.features(output, tw.STwinVectorizer(**encoding), **running)
+    if edge_labels is not None:
+        settings["edge_labels"] = edge_labels
+    fitted = corpus.features(output, VECTORIZER.with_settings(settings).build({}, 0), **running)
     if "on_event" not in running:
         say(f"{len(corpus):,} graphs × {fitted.n_features_out_:,} columns: {output}")
 
@@ -234,12 +242,11 @@ def train(
     output: o.NewModelFile,
     target: Annotated[str, opt("Column to predict; several: a,b,c.", "COL", show_default=False)],
     task: o.Task = "auto",
-    balanced: o.Balanced = False,
-    epochs: Annotated[int, opt("Largest number of epochs.", min=1)] = 100,
+    edge_labels: o.EdgeLabels = None,
     seed: o.SeedOfModel = 0,
     memory: Memory = "1GiB",
     *,
-    encoding: o.Encoding,
+    settings: o.Settings,
 ) -> None:
     """Train a classifier or regressor on a corpus and write it to a file.
 
@@ -250,12 +257,16 @@ def train(
 
     [bold]Example[/]
 
-    $ twinwl corpus train library -o model.twinwl --target active --min-df 5
+    $ twinwl corpus train library -o model.twinwl --target active --set min_df=5
     """
     from twinwl.corpus.models import targets_in  # noqa: PLC0415
+    from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
+    if edge_labels is not None:
+        settings["edge_labels"] = edge_labels
+    how = resolve("stwin").with_settings(settings)
     corpus = tw.Corpus(folder)
     names = [target] if target in corpus.manifest["columns"] else target.split(",")
     found = targets_in(corpus, names)
@@ -264,13 +275,9 @@ def train(
     say(f"Task: {chosen}")
     from twinwl.evaluation.predictions import new_model  # noqa: PLC0415  (slow; only after the checks)
 
-    weights = {"class_weight": "balanced"} if balanced else {}
-    model = new_model("stwin", chosen, {**encoding, "max_epochs": epochs, **weights}, seed=seed)
+    model = new_model(how, chosen, seed=seed)
     corpus.train(model, names, memory=memory)
-    held = 0 if model.held_out_ is None else len(model.held_out_)
-    history = model.history_
-    figures = ", ".join(history.figures())
-    say(f"{held:,} graphs held out; after {len(history.train_loss)} epochs: {figures}")
+    say(str(model.report_))
     save_model(model, output)
 
 

@@ -3,6 +3,9 @@
 A data set is available if its zip (or folder, or CSV) is in the folder given by [cyan]--data-dir[/] or
 [cyan]TWINWL_DATA[/], or was downloaded before. Other sets of the TU collection are downloaded on first use.
 
+[bold]Reading[/]: the options under "Reading data" are those of every command that reads graphs. Levels of
+atom labels (--atoms): {atoms}.
+
 [bold]Examples[/]
 
 $ twinwl datasets
@@ -19,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import twinwl as tw
-from twinwl.cli.options import Json, Reading, arg, opt
+from twinwl.cli.options import Json, ReadingAtoms, arg, opt
 from twinwl.cli.output import PICTURES, check_output, listed, print_table
 from twinwl.terminal import new_console, say
 
@@ -35,7 +38,7 @@ def datasets(
     png: Annotated[Path | None, opt("Draw them into a .png, .svg or .pdf file instead.", "FILE")] = None,
     json: Json = False,
     *,
-    reading: Reading,
+    reading: ReadingAtoms,
 ) -> None:
     """List the known data sets; with a name, show its card, its statistics and a few of its graphs."""
     if name is None:

@@ -5,8 +5,16 @@ what the labels of molecules contain: acetate and acetic acid are the same only 
 and D-alanine at every level except stereo (see docs/molecules.md). Tables of molecules, .sdf, graph6 and
 SMILES files are read as a stream, so they can have any length.
 
--o writes the group of each graph to a table (.csv, .tsv, .json, .jsonl or .parquet), or one graph of each
-group to a .g6 or .smi, unchanged.
+-o writes DATA again without its duplicates: of a table (.csv, .tsv, .json, .jsonl or .parquet) all columns,
+in the order of the rows; of a .smi or .g6 the lines, unchanged; of a table to a .smi, SMILES and ids. --keep
+decides which row of a group stays: the first, the last, or best:COLUMN, the one with the largest number there
+(an empty cell loses, and of equal numbers the first stays). Rows that cannot be read are left out, and listed
+with the reason in a .skipped.csv beside the output.
+
+--groups writes the group of each graph, and the graph that represents it there, to a table.
+
+If the table has targets (--target, or a column called label, class, target or y, or the only other one), the
+groups whose rows have different targets are counted.
 
 [bold]Examples[/]
 
@@ -16,31 +24,36 @@ $ twinwl dedup molecules.csv
 
 $ twinwl dedup molecules.csv --same stereo
 
-[dim]keep one molecule per group[/]
+[dim]keep one row of each group, and see the groups[/]
+
+$ twinwl dedup molecules.csv -o clean.csv --groups groups.csv
+
+[dim]the most potent measurement of each molecule[/]
+
+$ twinwl dedup measured.csv --keep best:pIC50 --target pIC50 -o clean.csv
 
 $ twinwl dedup molecules.smi -o unique.smi
-
-[dim]which graph belongs to which group[/]
-
-$ twinwl dedup MUTAG.zip -o groups.csv
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, arg, opt
-from twinwl.cli.output import TABLES, check_output, write_table
+from twinwl.cli.output import TABLES, check_output, say_ids, write_table
+from twinwl.errors import TwinWLError
 from twinwl.files.storage import written
 from twinwl.terminal import ProgressBar, counted, one_line, say
 
 if TYPE_CHECKING:
+    from twinwl.arrays import Float64
     from twinwl.datasets.dataset import RowError
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.graphs.molecules import AtomLevel
 
 _GROUPS_SHOWN = 5
@@ -57,70 +70,178 @@ _AGREE = {
 def dedup(
     file: Annotated[str, arg("DATA", "The graphs, or - for graph6 from standard input.")],
     exact: Annotated[bool, opt("Decide exactly, or by equal hashes, as from twinwl hash.")] = True,
-    output: Annotated[Path | None, opt("Write groups to a table, or graphs to .g6 or .smi.", *OUTPUT)] = None,
+    output: Annotated[
+        Path | None, opt("Write DATA without its duplicates: a table, .smi or .g6.", *OUTPUT)
+    ] = None,
+    keep: Annotated[str, opt("Which row of each group to keep.", "first|last|best:COL")] = "first",
+    groups: Annotated[Path | None, opt("Write the group of each graph to a table.", "FILE")] = None,
     json: o.Json = False,
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     *,
     reading: o.ReadingSame,
 ) -> None:
-    """Find groups of isomorphic graphs, and count the distinct ones."""
-    from twinwl.datasets.formats import FORMATS  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import iter_source, open_source  # noqa: PLC0415
+    """Find groups of isomorphic graphs, and write a table or file without duplicates."""
+    from twinwl.isomorphism.deduplication import differing_groups  # noqa: PLC0415  (keeps --help fast)
 
-    records = open_source(file, reading, "given").records
-    # Rows of a file can be written again as they are there.
-    endings = () if records is None or records.source == "-" else FORMATS[records.kind].endings
-    check_output(output, (*TABLES, *endings), inputs=(file,))
-    from twinwl.isomorphism.deduplication import differing_groups  # noqa: PLC0415
-
-    names: list[str] = []
-    rows: list[int] = []
-    errors: list[RowError] = []
-    smiles: list[str] = []
-    lines: list[str] = []
-
-    def blocks() -> Iterator[tw.GraphBatch]:
-        for block in iter_source(file, reading):
-            names.extend(block.names)
-            rows.extend(block.rows.tolist())
-            errors.extend(block.errors)
-            smiles.extend(block.smiles or ())
-            lines.extend(block.lines if output is not None else ())
-            if len(block.graphs):
-                yield block.graphs.without_edge_labels() if edge_labels is False else block.graphs
-            progress.advance(len(block.graphs))
-
+    plan = _Plan.of(file, reading, output, keep, groups)
+    read = _Read(file, reading)
     with ProgressBar("graphs compared") as progress:
-        found = tw.deduplicate(blocks(), exact=exact, ignore_features=ignore_attributes)
-        level = reading.level if names and len(smiles) == len(names) else None
-        differing = {} if level is None else differing_groups(found, smiles, level)
-    first = found.representatives
-    if output is not None and output.suffix.lower() in TABLES:
-        groups = {"group": found.labels.tolist(), "representative": first[found.labels].tolist()}
-        write_table(output, {"graph": range(len(names)), "name": names, **groups})
-    elif output is not None:
-        with written(output) as stream:
-            stream.writelines(f"{lines[graph]}\n".encode() for graph in sorted(first.tolist()))
+        blocks = read.blocks(progress, edge_labels=edge_labels is not False, lines=output is not None)
+        found = tw.deduplicate(blocks, exact=exact, ignore_features=ignore_attributes)
+        level = reading.level if read.names and len(read.smiles) == len(read.names) else None
+        differing = {} if level is None else differing_groups(found, read.smiles, level)
+    targets = read.targets | plan.targets_of(read.rows)
+    contradictions = {name: len(found.contradictions(values)) for name, values in targets.items()}
+    chosen = found.choose(plan.rule if plan.scores is None else plan.scores[read.rows])
+    notes = [] if output is None else _write(output, plan, read, sorted(chosen.tolist()))
+    if groups is not None:
+        of_graph = {"group": found.labels.tolist(), "representative": chosen[found.labels].tolist()}
+        about = {"graph": range(len(read.names)), "row": read.rows, "name": read.names, **of_graph}
+        write_table(groups, {**about, **targets, **about})  # ours, where a target has such a name
+        notes.append(f"Groups written to {groups}")
     if json:
-        about = {
+        errors = read.errors
+        result = {
             "graphs": len(found.labels),
             "distinct": len(found),
             "exact": found.exact,
             "same": level,
             "groups_that_differ": differing,
+            "contradictions": contradictions,
             "features_ignored": found.features_ignored,
-            "rows": rows,
+            "rows": read.rows,
             "skipped_lines": [error.line for error in errors if error.line is not None],
             "errors": [error._asdict() for error in errors],
-            "representatives": first.tolist(),
+            "representatives": chosen.tolist(),
             "labels": found.labels.tolist(),
         }
-        say(dumps(about))
+        say(dumps(result))
         return
-    _print_summary(found, names, level, differing)
-    if output is not None:
-        say(f"\nWritten to {output}")
+    _print_summary(found, read.names, level, differing)
+    for name, count in contradictions.items():
+        say(f"{counted(count, 'group')} with different {name!r}.")
+    if notes:
+        say("\n" + "\n".join(notes))
+
+
+class _Plan(NamedTuple):
+    """What to do with the rows of a source, checked before any work is done."""
+
+    file: str
+    columns: dict[str, list[Any]]
+    """All cells, if they are needed."""
+    targets: tuple[str, ...]
+    rule: str
+    scores: Float64 | None
+    """A number for each row, of which the largest stays."""
+
+    @classmethod
+    def of(
+        cls, file: str, reading: ReadOptions, output: Path | None, keep: str, groups: Path | None
+    ) -> _Plan:
+        from twinwl.arguments import checked, one_of  # noqa: PLC0415
+        from twinwl.datasets.formats import FORMATS  # noqa: PLC0415
+        from twinwl.datasets.source import open_source, read_columns  # noqa: PLC0415
+
+        records = open_source(file, reading, "obvious").records
+        targets = () if records is None else records.targets
+        # Rows of a file can be written again as they are there.
+        endings = () if records is None or records.source == "-" else FORMATS[records.kind].endings
+        check_output(output, (*TABLES, *endings), inputs=(file,))
+        check_output(groups, TABLES, inputs=(file, output))
+        best = keep.removeprefix("best:") if keep.startswith("best:") else None
+        if best is None:
+            checked("--keep", keep, one_of("first", "last", "best:COLUMN"))
+        as_table = output is not None and output.suffix.lower() in TABLES
+        columns = read_columns(file, reading) if as_table or best is not None or targets else {}
+        if as_table and not columns:
+            others = f", or the graphs with -o to a {' or '.join(endings)}" if endings else ""
+            raise TwinWLError(
+                f"cannot write {str(output)!r}: {file} is no table; write its groups with --groups{others}"
+            )
+        scores = None if best is None else _numbers_in(columns, best, file)
+        return cls(file, columns, targets, keep, scores)
+
+    def targets_of(self, rows: list[int]) -> dict[str, list[Any]]:
+        """Return the targets of the graphs of some rows."""
+        from twinwl.datasets.source import targets_in  # noqa: PLC0415
+
+        return {name: targets_in(self.columns, name, rows, self.file) for name in self.targets}
+
+
+def _numbers_in(columns: Mapping[str, list[Any]], name: str, file: str) -> Float64:
+    """Return the numbers of a column, one for each row, NaN for empty cells."""
+    from twinwl.datasets.dataset import known_cells, named_column, task_table  # noqa: PLC0415
+    from twinwl.datasets.records import Record  # noqa: PLC0415
+
+    cells = known_cells(columns[named_column(list(columns), name, "--keep best", file)])
+    rows = [Record(row, None, "", "") for row in range(len(cells))]
+    return task_table([(cell,) for cell in cells], (name,), file, rows)[:, 0]
+
+
+class _Read:
+    """A source that streams by, and what is kept of each of its graphs."""
+
+    def __init__(self, file: str, reading: ReadOptions) -> None:
+        self.file, self.reading = file, reading
+        self.names: list[str] = []
+        self.rows: list[int] = []
+        self.errors: list[RowError] = []
+        self.smiles: list[str] = []
+        self.lines: list[str] = []
+        self.targets: dict[str, list[Any]] = {}
+
+    def blocks(self, progress: ProgressBar, *, edge_labels: bool, lines: bool) -> Iterator[tw.GraphBatch]:
+        from twinwl.datasets.source import iter_source  # noqa: PLC0415
+
+        for block in iter_source(self.file, self.reading):
+            if not self.rows:
+                say_ids(block, self.reading.id)
+            self.names.extend(block.names)
+            self.rows.extend(block.rows.tolist())
+            self.errors.extend(block.errors)
+            self.smiles.extend(block.smiles or ())
+            self.lines.extend(block.lines if lines else ())
+            if block.y is not None and not block.tasks:  # not of a table, whose targets are not read here
+                self.targets[block.target or "target"] = block.y.tolist()
+            if len(block.graphs):
+                yield block.graphs if edge_labels else block.graphs.without_edge_labels()
+            progress.advance(len(block.graphs))
+
+
+def _write(output: Path, plan: _Plan, read: _Read, kept: list[int]) -> list[str]:
+    """Write the rows or lines of some graphs, and the rows that cannot be read; return what was written."""
+    from twinwl.datasets.source import place_in  # noqa: PLC0415
+
+    n_rows, columns = len(read.rows) + len(read.errors), plan.columns
+    if place_in(read.file, read.reading).kind == "sdf":  # whose properties do not tell the structure
+        text_of_row = dict(zip(read.rows, read.smiles))
+        columns = {"smiles": [text_of_row.get(row) for row in range(n_rows)], **columns}
+    if output.suffix.lower() in TABLES:
+        _write_rows(output, {}, columns, [read.rows[graph] for graph in kept])
+    else:
+        with written(output) as stream:
+            stream.writelines(f"{read.lines[graph]}\n".encode() for graph in kept)
+    notes = [f"Written to {output}: {len(kept):,} of {counted(n_rows, 'row')}"]
+    if read.errors:
+        skipped = output.with_suffix(".skipped.csv")
+        rows, lines, _, reasons = map(list, zip(*read.errors))
+        _write_rows(skipped, {"row": rows, "line": lines, "reason": reasons}, columns, rows)
+        notes.append(f"{counted(len(rows), 'row')} that cannot be read: {skipped}")
+    return notes
+
+
+def _write_rows(
+    path: Path, more: Mapping[str, Sequence[Any]], columns: Mapping[str, list[Any]], rows: Sequence[int]
+) -> None:
+    """Write some rows of a table, behind further columns of these rows."""
+    from twinwl.evaluation.predictions import as_numbers  # noqa: PLC0415  (slow)
+
+    cells = {name: [column[row] for row in rows] for name, column in columns.items()}
+    if path.suffix.lower() not in {".csv", ".tsv"}:  # formats that know numbers
+        cells = {name: as_numbers(column) for name, column in cells.items()}
+    write_table(path, {**more, **cells})
 
 
 def _print_summary(

@@ -1,11 +1,12 @@
 """``twinwl evaluate``: cross-validated scores of methods on a data set, with the protocol named.
 
-[bold]Methods[/]: stwin, stwin-joint, stwin-svc, ntwin; without identities: wl (as stwin), wl-svc,
+[bold]Methods[/]: stwin-svc, stwin, stwin-joint, ntwin; without identities: wl (as stwin), wl-svc,
 wl-encoder (as ntwin); and the other methods of the paper, from gcn to ppgn. Name any other scikit-learn
 estimator that takes graphs by its import path, [cyan]package.module:Class[/].
 
-[bold]Readouts[/]: --readout lets stwin, stwin-joint and stwin-svc count nodes by colour and readout. They
-are {readouts} (exact).
+[bold]Parameters[/] of the methods are set by --set; [cyan]twinwl methods NAME[/] lists them. --set readout
+lets stwin, stwin-joint and stwin-svc count nodes by colour and readout: {readouts} (exact). A parameter
+that changes results becomes part of the method's name.
 
 [bold]Protocols[/]: [cyan]fair[/] chooses configuration and epoch on a tenth of each training part and uses
 each test fold once. [cyan]best-epoch[/] and [cyan]best-fold-epoch[/] choose by test accuracy; they are
@@ -55,7 +56,7 @@ $ twinwl evaluate MUTAG --method stwin --method wl --grid compact --store result
 
 $ twinwl evaluate BBBP.csv --target BBBP --method stwin-svc
 
-$ twinwl evaluate EXP --method stwin-svc --readout rooted-wl
+$ twinwl evaluate EXP --method --set readout=rooted-wl
 
 $ twinwl evaluate BACE.csv --target Class --method stwin-svc --split scaffold --metric roc-auc
 
@@ -94,9 +95,9 @@ class _Flags(ReadingAtomsFlags):
 
 def evaluate(  # noqa: PLR0917  (the options of a command)
     data: o.Data,
-    method: Annotated[list[str] | None, opt("Method; may be repeated. \\[default: stwin]", "NAME")] = None,
-    readout: o.ReadoutsOfFeatures = None,
-    network: o.Network = None,
+    method: Annotated[
+        list[str] | None, opt("Method; may be repeated. \\[default: stwin-svc]", "NAME")
+    ] = None,
     protocol: Annotated[str, opt("Protocol of the main figure.", "NAME")] = "fair",
     grid: Annotated[str | None, opt("Search a grid: compact or paper. \\[default: none]", "NAME")] = None,
     folds: Annotated[int, opt("Number of folds.", min=2)] = 10,
@@ -114,12 +115,11 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     ignore_attributes: o.IgnoreAttributes = False,
     engine: o.EngineName = "local",
     address: o.Address = None,
-    refit: o.Refit = False,
-    device: o.Device = None,
     store: Annotated[Path | None, opt("File of finished folds; these are not run again.", "FILE")] = None,
     output: Annotated[Path | None, opt("Also write the figures to a table, or to a .tex.", *OUTPUT)] = None,
     json: o.Json = False,
     *,
+    settings: o.Settings,
     reading: Annotated[Any, _Flags],  # noqa: ANN401  (`ReadOptions`, which is slow to load)
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
@@ -140,16 +140,10 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     known_metrics(metric or [])
     known_metrics([] if scoring is None else [scoring], "scoring")
     methods = []
-    for name in method or ["stwin"]:  # a typo shows before an hour of work
-        chosen = resolve(name)
-        if readout:
-            chosen = chosen.with_readout(readout)
-        if network is not None:
-            chosen = chosen.with_network(network)
+    for name in method or ["stwin-svc"]:  # a typo shows before an hour of work
+        chosen = resolve(name).with_settings(settings)
         if edge_labels:
             chosen = chosen.with_edge_labels(use=True)
-        if refit or device is not None:
-            chosen = chosen.trained(refit=refit, device=device)
         chosen.configs(grid)
         methods.append(chosen)
     by = opened_split(data, reading, split)

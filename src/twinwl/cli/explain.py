@@ -47,6 +47,7 @@ from twinwl.cli.output import (
     write_table,
 )
 from twinwl.errors import TwinWLError
+from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.terminal import ProgressBar, counted, say
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def explain(
     open_source(data, reading, "given")
     open_source(train or data, replace(reading, target=None, shared=train is not None), "given")
     loaded = load_predictor(model, for_task, several=False)
-    reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
+    reading = replace(reading, usual_atoms=loaded.atoms_ or FIRST_ATOMS)
     named, truth = read_with_targets(data, reading)
     named = with_extra_features(named, getattr(loaded, "extra_names_", None), data, reading)
     target = getattr(loaded, "target_", reading.target if isinstance(reading.target, str) else None)

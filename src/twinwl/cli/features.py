@@ -3,8 +3,11 @@
 [bold]DATA[/] is a known name (MUTAG), a TU zip or folder, a .csv with SMILES, a folder of GraphML, or a
 file of graphs (.smi .g6 .json …). If DATA has classes, they are written as y.
 
-[bold]Readouts[/]: {readouts} (exact). The name of a column is its round and pattern, 2: C(C,O), and the
-beginning of the value's content key, which is the same on every machine: rooted-wl=09a5b3f3c6d0e8a1.
+[bold]Parameters[/] of the features are set by --set: n_iter (rounds), features (size: sums of rooted sizes
+by colour; count: plain WL; joint: counts by colour and readout), readout ({readouts}), initial (label,
+degree or ring), min_df and max_features; [cyan]twinwl methods features[/] lists their defaults. The name of
+a column is its round and pattern, 2: C(C,O), and the beginning of the value's content key, which is the same
+on every machine: rooted-wl=09a5b3f3c6d0e8a1.
 
 [bold]The .npz[/] can be read with [cyan]scipy.sparse.load_npz[/]; [cyan]numpy.load[/] also returns
 feature_names, graph_names and y. It contains no pickled objects.
@@ -16,9 +19,9 @@ a list of values. The feature names are in the metadata of the schema, under twi
 
 $ twinwl features MUTAG.zip -o X.npz
 
-$ twinwl features molecules.csv -o X.npz --features joint --edge-labels --min-df 5 --parquet
+$ twinwl features molecules.csv -o X.npz --set features=joint --set min_df=5 --edge-labels --parquet
 
-$ twinwl features molecules.csv -o X.npz --features joint --readout canonical
+$ twinwl features molecules.csv -o X.npz --set readout=canonical
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import twinwl as tw
-from twinwl.cli.options import OUTPUT, Data, Encoding, ReadingAtoms, opt
+from twinwl.cli.options import OUTPUT, Data, EdgeLabels, ReadingAtoms, Settings, opt
 from twinwl.cli.output import check_output
 from twinwl.errors import import_extra
 from twinwl.files.storage import written
@@ -43,9 +46,10 @@ _PARQUET = ".parquet"
 def features(
     data: Data,
     output: Annotated[Path, opt("The .npz (or .parquet) file to write.", *OUTPUT)],
+    edge_labels: EdgeLabels = None,
     parquet: Annotated[bool, opt("Also write a .parquet of the same name.", None, "--parquet")] = False,
     *,
-    encoding: Encoding,
+    settings: Settings,
     reading: ReadingAtoms,
 ) -> None:
     """Turn graphs into a sparse matrix of STwin features."""
@@ -54,9 +58,14 @@ def features(
     files = [output, output.with_suffix(_PARQUET)] if parquet and output.suffix != _PARQUET else [output]
     for file in files:
         check_output(file, (".npz", _PARQUET))
+    from twinwl.evaluation.methods import VECTORIZER  # noqa: PLC0415
+
+    if edge_labels is not None:
+        settings["edge_labels"] = edge_labels
+    chosen = VECTORIZER.with_settings(settings)
     found = read_source(data, reading)
     with ProgressBar("encoding"):
-        vectorizer = tw.STwinVectorizer(**encoding)
+        vectorizer = chosen.build({}, 0)
         matrix = vectorizer.fit_transform(found.graphs)
         names = vectorizer.get_feature_names_out().tolist()
         for file in files:

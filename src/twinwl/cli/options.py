@@ -13,14 +13,15 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import typer
-from typer.core import TyperCommand
 
+from twinwl.cli.help import READING, Command
 from twinwl.errors import TwinWLError
-from twinwl.graphs.atom_labels import ATOM_LABELLINGS, LADDER
+from twinwl.graphs.atom_labels import ATOM_LABELLINGS, IDENTITY_ATOMS, LADDER, MODEL_ATOMS
 from twinwl.isomorphism import READOUTS
 
 if TYPE_CHECKING:
@@ -34,32 +35,30 @@ CHOICES = {
     "device": ("auto", "cpu", "cuda", "mps"),
     "atoms": tuple(ATOM_LABELLINGS),
     "engine": ("local", "ray"),
-    "features": ("size", "count", "joint"),
-    "initial": ("label", "degree", "ring"),
-    "kernel_approximation": ("nystroem",),
-    "subgraph_network": ("gin", "gcn", "gat", "ppgn", "deepsets"),
     "readout": tuple(READOUTS),
-    "root_mark": ("none", "root", "distance"),
     "same": LADDER,
     "split": ("stratified", "scaffold"),
     "task": ("auto", "classification", "regression"),
 }
 
 
-def add(app: typer.Typer, command: Callable[..., None], name: str | None = None) -> None:
-    """Make a function a subcommand."""
+def add(
+    app: typer.Typer, command: Callable[..., None], name: str | None = None, panel: str | None = None
+) -> None:
+    """Make a function a subcommand, in a section of the help page."""
     epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
     summary = (command.__doc__ or "").partition("\n")[0]
-    app.command(name, cls=_Command, help=summary, epilog=epilog)(_expanded(command))
+    app.command(name, cls=_Command, help=summary, epilog=epilog, rich_help_panel=panel)(_expanded(command))
 
 
-class _Command(TyperCommand):
+class _Command(Command):
     """A subcommand whose help names what is in tables: ``{readouts}`` and so on in its epilog."""
 
     def format_help(self, *given: Any) -> None:  # noqa: ANN401  (of click or, in a later typer, its own copy)
         from twinwl.models.metrics import names_for  # noqa: PLC0415  (only help needs it)
 
         self.epilog = (self.epilog or "").replace("{readouts}", ", ".join(READOUTS))
+        self.epilog = self.epilog.replace("{atoms}", _described(CHOICES["atoms"]))
         for task, targets in (("classification", "classes"), ("regression", "numbers")):
             every, choosable = names_for(task), names_for(task, choosable=True)
             self.epilog = self.epilog.replace(f"{{metrics of {targets}}}", ", ".join(every))
@@ -143,6 +142,7 @@ def number_or(option: str, word: str, low: int) -> Callable[[Any], Any]:
 
 def opt(text: str, metavar: str | None = None, *names: str, panel: str | None = None, **more: Any) -> Any:  # noqa: ANN401
     """Return an option; ``names`` if it is not named like the parameter."""
+    metavar = metavar or ("N" if "min" in more else None)
     return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
 
 
@@ -170,16 +170,6 @@ Training = Annotated[str | None, opt("The training data: adds the nearest traini
 Device = Annotated[
     str | None, choice("device", "Where networks run: auto takes the first available of cuda, mps and cpu.")
 ]
-Network = Annotated[
-    str | None,
-    choice(
-        "subgraph_network",
-        f"Network on rooted subgraphs: {', '.join(CHOICES['subgraph_network'])}. \\[default: gin]",
-        "NAME",
-        "--subgraph-network",
-        panel="NTwin",
-    ),
-]
 EngineName = Annotated[str, choice("engine", "Where to run: processes on this machine, or a Ray cluster.")]
 Address = Annotated[str | None, opt("Running Ray cluster. \\[default: start Ray here]", "HOST:PORT")]
 IgnoreAttributes = Annotated[
@@ -199,8 +189,6 @@ Positive = Annotated[
     ),
 ]
 Task = Annotated[str, choice("task", "Predict classes or numbers; auto decides by the targets.")]
-Balanced = Annotated[bool, opt("Give every class the same weight (classification).", None, "--balanced")]
-Refit = Annotated[bool, opt("Train networks again on all graphs once the epoch is chosen.", None, "--refit")]
 Scoring = Annotated[
     str | None,
     opt("Metric that chooses configurations, rounds, C or the epoch. \\[default: accuracy or rmse]", "NAME"),
@@ -230,16 +218,6 @@ Readouts = Annotated[
         "Readout of rooted subgraphs; may be repeated. \\[default: size]", "NAME", callback=_names_of_readouts
     ),
 ]
-ReadoutsOfFeatures = Annotated[
-    list[str] | None,
-    opt(
-        "Count nodes by colour and these readouts (joint features). \\[default: size]",
-        "NAME,…",
-        "--readout",
-        callback=_names_of_readouts,
-        panel="STwin",
-    ),
-]
 
 
 def _described(names: tuple[str, ...]) -> str:
@@ -247,14 +225,14 @@ def _described(names: tuple[str, ...]) -> str:
 
 
 def _read(text: str, metavar: str | None = None, *names: str, **more: Any) -> Any:  # noqa: ANN401
-    return opt(text, metavar, *names, panel="Reading data", **more)
+    return opt(text, metavar, *names, panel=READING, **more)
 
 
 @dataclass
 class ReadingFlags:
     """The options of every command that reads data."""
 
-    usual_atoms: ClassVar[Any] = "skeleton"
+    usual_atoms: ClassVar[Any] = MODEL_ATOMS
 
     target: Annotated[str | None, _read("Column of the targets; several: a,b,c or all.", "COL")] = None
     smiles_column: Annotated[str | None, _read("Column of a table with the SMILES.", "COL")] = None
@@ -279,13 +257,11 @@ class ReadingFlags:
 class ReadingAtomsFlags(ReadingFlags):
     """The same, of commands that train models."""
 
-    usual_atoms: ClassVar[Any] = "ecfp"  # better on scaffold splits: benchmarks/molecules.py
-
     atoms: Annotated[
         str | None,
         _read(
-            f"What the atom labels of molecules contain. {_described(CHOICES['atoms'])}. Several, with "
-            "commas, are views (stwin-svc, features). \\[default: ecfp]",
+            f"What atom labels contain: {', '.join(CHOICES['atoms'])}; several, with commas, are views "
+            f"(stwin-svc, features). \\[default: {MODEL_ATOMS}]",
             "LEVEL",
             callback=among("atoms", several=True),
         ),
@@ -296,12 +272,12 @@ class ReadingAtomsFlags(ReadingFlags):
 class ReadingSameFlags(ReadingFlags):
     """The same, of commands that compare graphs."""
 
-    usual_atoms: ClassVar[Any] = "constitution"
+    usual_atoms: ClassVar[Any] = IDENTITY_ATOMS
 
     atoms: Annotated[
         str | None,
         _read(
-            f"Which differences between molecules count. {_described(LADDER)}. \\[default: constitution]",
+            f"Which differences between molecules count. {_described(LADDER)}. \\[default: {IDENTITY_ATOMS}]",
             "LEVEL",
             "--same",
             callback=among("same"),
@@ -315,46 +291,38 @@ ReadingSame = Annotated[ReadOptions, ReadingSameFlags]
 
 
 @dataclass
-class EncodingFlags:
-    """The parameters of STwin features."""
+class SettingFlags:
+    """The parameters of a method."""
 
-    n_iter: Annotated[int, opt("Rounds of twin passing.", min=0)] = 3
-    features: Annotated[
-        str,
-        choice(
-            "features",
-            "size: sums of rooted sizes by colour; count: plain WL; joint: counts of (colour, readout).",
-            "KIND",
-        ),
-    ] = "size"
-    readout: ReadoutsOfFeatures = None
-    edge_labels: EdgeLabels = None
-    initial: Annotated[str, choice("initial", "Colours of round 0.")] = "label"
-    min_df: Annotated[int, opt("Drop columns that occur in fewer graphs.", min=1)] = 1
-    max_features: Annotated[int | None, opt("Keep the most frequent columns only.", min=1)] = None
+    settings: Annotated[
+        list[str] | None,
+        opt("A parameter of the method (twinwl methods NAME); may be repeated.", "KEY=VALUE", "--set"),
+    ] = None
 
     def value(self) -> dict[str, Any]:
-        """Return them as estimators take them."""
-        found = vars(self) | {"readout": checked_readouts(self.readout, self.features)}
-        if self.edge_labels is None:  # the estimator's default warns of labels that it ignores
-            del found["edge_labels"]
+        """Return them as estimators take them.
+
+        >>> SettingFlags(["n-iter=2,3", "hops=growing", "refit=true", "scoring=none"]).value()
+        {'n_iter': [2, 3], 'hops': 'growing', 'refit': True, 'scoring': None}
+        """
+        found = {}
+        for text in self.settings or ():
+            key, equals, value = text.partition("=")
+            if not equals:
+                raise TwinWLError(f"--set: got {text!r}, expected KEY=VALUE, such as n_iter=3")
+            found[key.strip().replace("-", "_")] = _setting(value.strip())
         return found
 
 
-Encoding = Annotated[dict[str, Any], EncodingFlags]
+Settings = Annotated[dict[str, Any], SettingFlags]
 
 
-def checked_readouts(given: list[str] | None, features: str | None) -> str | list[str]:
-    """Return readouts as estimators take them; refuse them for features that do not count by them.
-
-    >>> checked_readouts(["edges", "wl"], "joint"), checked_readouts(["wl"], "joint")
-    (['edges', 'wl'], 'wl')
-    """
-    names = given or ["size"]
-    if set(names) != {"size"} and features != "joint":
-        kind = "the default features" if features is None else f"--features {features}"
-        raise TwinWLError(
-            f"--readout {','.join(names)} cannot be used with {kind}, which count no readouts; "
-            "use --features joint"
-        )
-    return names[0] if len(names) == 1 else names
+def _setting(text: str) -> Any:  # noqa: ANN401
+    """Return a number, a word, a list with commas between its entries, or what JSON says."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return loads(text)
+    except ValueError:
+        return [_setting(part.strip()) for part in text.split(",")] if "," in text else text

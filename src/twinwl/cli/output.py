@@ -166,6 +166,8 @@ def load_predictor(
         If it is not a model file, or the model does not predict, or not that target.
     """
     model: Any = tw.load(path)
+    if hasattr(model, "steps"):  # a pipeline: what comes before the model reads SMILES, as commands do
+        model = model.steps[-1][1]
     if not hasattr(model, "predict"):
         raise TwinWLError(
             f"{path}: contains a {type(model).__name__}, expected a classifier or regressor written by "

@@ -52,6 +52,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, opt
 from twinwl.cli.output import TABLES, check_output, load_predictor, say_ids, write_table
+from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def predict(
     positive = getattr(loaded, "positive_", None) if positive is None else positive
     asked = predictions.Request(proba, threshold, confidence, positive)
     asked.check(loaded, model)
-    reading = replace(reading, usual_atoms=loaded.atoms_ or "skeleton")
+    reading = replace(reading, usual_atoms=loaded.atoms_ or FIRST_ATOMS)
     without_targets = replace(reading, target=None)
     columns = read_columns(data, without_targets)
     several = loaded.tasks_ is not None

@@ -4,13 +4,14 @@ from importlib import import_module
 
 import typer
 
+from twinwl.cli.help import Command
 from twinwl.errors import TwinWLError
 
 
-def register(app: typer.Typer) -> None:
+def register(app: typer.Typer, panel: str) -> None:
     """Add the subcommand to the command line."""
     options = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
-    app.command(context_settings=options)(reproduce)
+    app.command(context_settings=options, cls=Command, rich_help_panel=panel)(reproduce)
 
 
 def reproduce(context: typer.Context) -> None:

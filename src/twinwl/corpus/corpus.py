@@ -34,6 +34,7 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ROW_KINDS, numbered_lines, smiles_column_of
 from twinwl.datasets.records import choose_smiles, graph6_records
 from twinwl.errors import GraphInputError, TwinWLError, import_extra, nearest, setting, shown
+from twinwl.graphs.atom_labels import IDENTITY_ATOMS
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.molecules import ATOMS
 from twinwl.isomorphism.hashing import graph_hashes
@@ -127,7 +128,7 @@ def settings_for(sources: Sequence[pieces.Source], wanted: Mapping[str, Any]) ->
 
 
 def _settings_of(source: pieces.Source, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    settings: dict[str, Any] = {"kind": "molecules", "atoms": wanted["atoms"] or "constitution"}
+    settings: dict[str, Any] = {"kind": "molecules", "atoms": wanted["atoms"] or IDENTITY_ATOMS}
     settings |= {"directed": False, "smiles_column": None, "id_column": None, "columns": {}, "types": {}}
     if source.kind == "graph6":
         first = next(graph6_records(numbered_lines(source.path), ""), None)

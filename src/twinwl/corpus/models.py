@@ -30,6 +30,7 @@ from twinwl.datasets.dataset import known_cells, named_targets, targets_of
 from twinwl.datasets.records import Record
 from twinwl.errors import TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import load, save
+from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.calibration import number_scaffolds, scaffold_keys
 from twinwl.models.features import keep_columns, most_graphs, stwin_features
@@ -257,7 +258,7 @@ def predict_corpus(corpus: Corpus, path: Path, output: Path, running: Running, *
         raise TwinWLError(
             f"{path} was trained on {len(model.view_names_)} views, and a corpus has one; use twinwl predict"
         )
-    learnt = getattr(model, "atoms_", None) or "skeleton"
+    learnt = getattr(model, "atoms_", None) or FIRST_ATOMS
     if corpus.atoms not in {None, learnt}:
         raise TwinWLError(
             f"{path} was trained on molecules with atoms={learnt!r}, but {corpus.folder} was built with "

@@ -40,6 +40,7 @@ from typing import IO, Any, NamedTuple, Self
 
 from twinwl.arguments import FLAG, JOBS, NAME, PATH, Constraint, checked, items, one_of
 from twinwl.errors import GraphInputError, TwinWLError, first_line, import_name, setting, shown
+from twinwl.graphs.atom_labels import MODEL_ATOMS
 from twinwl.graphs.molecules import JOINED_LEVELS, AtomLevel
 
 
@@ -162,7 +163,7 @@ class ReadOptions:
     progress: bool | None = None
     atoms: str | None = None
     """Content of the labels of molecules, several levels with commas; None means ``usual_atoms``."""
-    usual_atoms: AtomLevel = "skeleton"
+    usual_atoms: AtomLevel = MODEL_ATOMS
     n_jobs: int | None = None
     """Processes that read molecules."""
     shared: bool = False

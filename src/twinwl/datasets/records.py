@@ -50,6 +50,7 @@ from twinwl.errors import (
 )
 from twinwl.files.model_files import from_json, restore, to_json
 from twinwl.files.storage import file_digest, plain_cell, read_arrays, write_arrays
+from twinwl.graphs.atom_labels import MODEL_ATOMS
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.molecules import AtomLevel, read_smiles
 from twinwl.terminal import ProgressBar
@@ -87,7 +88,7 @@ class Records:
     records: Iterable[Record]
     targets: tuple[str, ...] = ()
     """The columns of the targets."""
-    atoms: AtomLevel = "skeleton"
+    atoms: AtomLevel = MODEL_ATOMS
     """Content of the labels of molecules."""
     n_jobs: int | None = None
     """Processes that read molecules."""

@@ -93,8 +93,7 @@ def load_dataset(
     progress
         Whether to show a progress bar while downloading; None shows it if standard error is a terminal.
     atoms
-        Content of the labels of molecules, as in `GraphBatch.from_smiles`: ``"skeleton"`` (the default),
-        ``"constitution"``, ``"isotope"``, ``"stereo"`` or ``"ecfp"``.
+        Content of the labels of molecules, as in `GraphBatch.from_smiles`; None is its default.
     n_jobs
         Processes that read molecules, as in `GraphBatch.from_smiles`; None is one.
     **options
@@ -443,16 +442,18 @@ def read_with_targets(source: object, reading: ReadOptions) -> tuple[Dataset, li
         return found, None if found.y is None else found.y.tolist()
     target = named_column(list(columns), str(reading.target), "target", shown(source))
     found = read_source(source, replace(reading, target=None), "none")
-    return found, targets_in(columns, target, found)
+    return found, targets_in(columns, target, found.rows, found.name)
 
 
-def targets_in(columns: Mapping[str, Sequence[object]], target: str, found: Dataset) -> list[Any]:
-    """Return the target of each graph, from the columns of its source; None where it is missing."""
-    known = known_cells(columns[target])
-    cells = [known[row] for row in found.rows]
-    rows = [Record(int(row), None, "", "") for row, cell in zip(found.rows, cells) if cell is not None]
+def targets_in(
+    columns: Mapping[str, Sequence[object]], target: str, rows: Iterable[int], source: str
+) -> list[Any]:
+    """Return the target of each of some rows, from the columns of their source; None where it is missing."""
+    known, listed = known_cells(columns[target]), list(rows)
+    cells = [known[row] for row in listed]
+    records = [Record(int(row), None, "", "") for row, cell in zip(listed, cells) if cell is not None]
     present = [cell for cell in cells if cell is not None]
-    values = iter(as_targets(present, target, found.name, rows).tolist())
+    values = iter(as_targets(present, target, source, records).tolist())
     return [None if cell is None else next(values) for cell in cells]
 
 

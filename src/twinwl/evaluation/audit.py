@@ -22,14 +22,14 @@ from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
 from twinwl.errors import TwinWLError, setting, shown, warn_caller
 from twinwl.evaluation.predictions import Predictions
-from twinwl.evaluation.result import Rendered
-from twinwl.graphs.atom_labels import LADDER
+from twinwl.graphs.atom_labels import IDENTITY_ATOMS, LADDER
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.deduplication import deduplicate, wl_groups
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import resolve
 from twinwl.models.metrics import figures, measure, positive_name
+from twinwl.models.report import Rendered
 from twinwl.models.search import Queries
 from twinwl.models.targets import task_of
 from twinwl.terminal import ProgressBar, aligned, one_line
@@ -47,7 +47,7 @@ def copies_of(graphs: GraphBatch) -> Int64:
     >>> copies_of(GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)], [(0, 2), (2, 1)]]))
     array([0, 1, 0])
     """
-    return deduplicate(graphs.discretise()).labels
+    return deduplicate(graphs.discretise().changed(atoms=None)).labels  # whatever the labels are
 
 
 class Member(NamedTuple):
@@ -392,7 +392,7 @@ def audit_sets(
     sets = _named_apart(given)
     graphs = [_plain(one.data, edge_labels=edge_labels) for one in sets]
     levels = LADDER if all(one.data.smiles is not None for one in sets) else (GRAPH,)
-    usual = "constitution" if len(levels) > 1 else GRAPH
+    usual = IDENTITY_ATOMS if len(levels) > 1 else GRAPH
     level = checked("level", level, one_of(*levels), None) or usual
     cuts = np.cumsum([len(one.data) for one in sets])[:-1]
     groups = _groups(sets, graphs, levels, edge_labels=edge_labels)
@@ -462,6 +462,7 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     reading = replace(reading, shared=True)
     names = reading.target.split(",") if isinstance(reading.target, str) else reading.target or ()
     asked = [name.strip() for name in names]
+    reading = replace(reading, usual_atoms=LADDER[0])  # what `_plain` needs
     sets = [_read(source, reading, asked) for source in sources]
     if reading.id is not None and all(one.data.id != reading.id for one in sets):
         raise TwinWLError(f"id: got {reading.id!r}; no data set has a column of this name")
@@ -491,7 +492,8 @@ def _read(source: object, reading: ReadOptions, asked: Sequence[str]) -> Audited
     data = read_source(source, plain, "none")
     if reading.target == ALL:
         asked = read_source(source, reading, "given").tasks
-    return AuditedSet(data, {name: targets_in(columns, name, data) for name in asked if name in columns})
+    known = [name for name in asked if name in columns]
+    return AuditedSet(data, {name: targets_in(columns, name, data.rows, data.name) for name in known})
 
 
 def _named_apart(sets: Sequence[AuditedSet]) -> list[AuditedSet]:
@@ -510,7 +512,7 @@ def _plain(data: Dataset, *, edge_labels: bool) -> GraphBatch:
     """Return molecules with elements as labels, whatever level they were read at, and other graphs as is."""
     graphs = data.graphs
     if data.smiles is not None and graphs.atoms != LADDER[0]:
-        graphs = GraphBatch.from_smiles(list(data.smiles))
+        graphs = GraphBatch.from_smiles(list(data.smiles), atoms=LADDER[0])
     return graphs if edge_labels else graphs.without_edge_labels()
 
 

@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, items, number, one_of
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.extra import with_extra_features
@@ -27,7 +27,7 @@ from twinwl.datasets.source import read_source
 from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of
-from twinwl.evaluation.methods import MACHINES, Config, Grid, Method, resolve, told_apart
+from twinwl.evaluation.methods import MACHINES, USUAL_METHOD, Config, Grid, Method, resolve, told_apart
 from twinwl.evaluation.result import (
     ROPE,
     Evaluation,
@@ -63,8 +63,8 @@ def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) ->
 @overload
 def evaluate(method: object, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
 def evaluate(
-    method: object,
-    dataset: Dataset | str | Path | tuple[object, ...],
+    method: object = None,
+    dataset: Dataset | str | Path | tuple[object, ...] | None = None,
     protocol: str = "fair",
     *,
     grid: str | Grid | None = None,
@@ -94,8 +94,9 @@ def evaluate(
     Parameters
     ----------
     method
-        A name (``"stwin"``, ``"stwin-svc"``, ``"ntwin"``, …), an import path ``"module:Class"``, any
-        scikit-learn estimator that takes graphs, or a list of these.
+        A name (``"stwin-svc"``, ``"stwin"``, ``"ntwin"``, …), an import path ``"module:Class"``, any
+        scikit-learn estimator that takes graphs, or a list of these. It may be left out:
+        ``evaluate(dataset)`` evaluates ``"stwin-svc"``.
     dataset
         A Dataset, anything `twinwl.load_dataset` accepts, or a tuple ``(graphs, y)`` or ``(graphs, y,
         groups)`` of arguments of `Dataset.from_graphs`.
@@ -186,6 +187,8 @@ def evaluate(
     >>> print(both.pairs[0].names)
     ('wl-svc', 'STwinVectorizer + DecisionTreeClassifier')
     """
+    if dataset is None or method is None:  # evaluate(data), evaluate(dataset=data)
+        method, dataset = USUAL_METHOD, method if dataset is None else dataset
     check_protocol(protocol)
     edge_labels = checked("edge_labels", edge_labels, FLAG, None)
     n_folds = checked("n_folds", n_folds, integer(2, MAX_ITEMS))
@@ -202,20 +205,17 @@ def evaluate(
     time_budget = checked("time_budget", time_budget, number(0), None)
     end = math.inf if time_budget is None else time.monotonic() + time_budget
     rope = checked("rope", rope, number(0))
-    several = isinstance(method, list | tuple)
-    given = [
-        resolve(each) for each in (items("method", method, "a list of methods") if several else [method])
-    ]
-    if not given:
+    methods = [resolve(each) for each in (method if isinstance(method, list | tuple) else [method])]
+    if not methods:
         raise TwinWLError("method: got an empty list; name at least one method")
     by_column = read_column(dataset, ReadOptions(), split, "split") if is_column(split) else split
     data = with_extra_features(_loaded(dataset, groups), extra_features, dataset)
     if checked("ignore_node_attributes", ignore_node_attributes, FLAG):
         data = replace(data, graphs=data.graphs.without_features())
-    found = _common_task(given, data, task)
-    methods = [method.for_task(found, data.tasks) for method in given]
+    found = _task(methods[0], data, task)
+    methods = [each.for_task(found, data.tasks) for each in methods]
     if edge_labels is not None:
-        methods = [method.with_edge_labels(use=edge_labels) for method in methods]
+        methods = [each.with_edge_labels(use=edge_labels) for each in methods]
     usual = names_for(found.name)
     measured = usual if metrics is None else check_metrics(metrics, found.name)
     if scoring is not None:
@@ -224,7 +224,7 @@ def evaluate(
         found.name,
         measured,
         scoring or usual[0],
-        choose=False,
+        choose=False,  # the number of configurations differs by method
         optional=metrics is None,
         positive=check_positive(data, found, positive, scoring),
         last=None if data.tasks else str(np.unique(data.targets)[-1]),
@@ -245,20 +245,8 @@ def evaluate(
             warn_caller(f"{chosen.title} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
         about = (measured[0], rows, found, plan.text, request.positive, float(np.mean(shares)))
         evaluations.append(Evaluation(data.name, chosen.title, protocol, *about))
+    several = isinstance(method, list | tuple)
     return MethodComparison(tuple(evaluations), rope) if several else evaluations[0]
-
-
-def _common_task(methods: list[Method], data: Dataset, asked: str) -> Task:
-    """Choose the task; several methods must have the same."""
-    first, *others = methods
-    found = _task(first, data, asked)
-    for other in others:
-        if (differs := _task(other, data, asked)).name != found.name:
-            raise TwinWLError(
-                f"method: {first.title} is for {found.name} and {other.title} for {differs.name} "
-                f"({differs.reason}); evaluate methods of one task, or name it by {setting(task=found.name)}"
-            )
-    return found
 
 
 def _task(method: Method, data: Dataset, asked: str) -> Task:
@@ -295,14 +283,12 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     return data
 
 
-def _loaded(
-    dataset: Dataset | str | Path | tuple[object, ...], groups: str | Sequence[object] | None
-) -> Dataset:
+def _loaded(dataset: object, groups: str | Sequence[object] | None) -> Dataset:
     if isinstance(dataset, Dataset):
         data = dataset
     elif isinstance(dataset, tuple) and len(dataset) in {2, 3}:
         graphs, y, own = (*dataset, None)[:3]
-        data = Dataset.from_graphs(graphs, y, groups=own)  # type: ignore[arg-type]
+        data = Dataset.from_graphs(graphs, y, groups=own)
     elif isinstance(dataset, str | Path):
         data = read_source(dataset, ReadOptions(), "needed")
     else:

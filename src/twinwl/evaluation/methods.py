@@ -24,6 +24,7 @@ Grid: TypeAlias = Mapping[str, Sequence[object]]
 """Values to try of each parameter, in every combination."""
 EstimatorClass = TypeVar("EstimatorClass", bound=type)
 _GRID_NAMES = ("compact", "paper")
+USUAL_METHOD = "stwin-svc"  # strong where data is scarce, needs no torch, and nothing to tune
 
 
 @dataclass(frozen=True)
@@ -131,52 +132,44 @@ class Method:
                 raise TwinWLError(f"{place}: got no values, expected at least one")
         return [dict(zip(listed, values)) for values in product(*listed.values())]
 
-    def with_readout(self, readout: list[str]) -> Method:
-        """Return the method with features that count nodes by (colour, readout).
+    def with_settings(self, settings: Config) -> Method:
+        """Return the method with parameters of its estimators; its name has those that change results.
 
-        >>> METHODS["stwin-svc"].with_readout(["edges", "wl"]).name
+        >>> METHODS["stwin-svc"].with_settings({"readout": ["edges", "wl"], "n_jobs": 2}).name
         'stwin-svc+edges+wl'
+        >>> METHODS["ntwin"].with_settings({"refit": True, "layers": 2}).name
+        'ntwin+refit+layers=2'
 
         Raises
         ------
         TwinWLError
-            If the method has no such features.
+            If no estimator of the method has the parameter, or none accepts the value.
         """
-        if self.home not in {_STWIN, _SVC} or self.fixed.get("features", "joint") != "joint":
-            known = "stwin, stwin-joint and stwin-svc"
-            raise TwinWLError(f"a readout cannot be used with {self.title}, only with {known}")
-        return self._with("+".join(["", *readout]), features="joint", readout=readout)
+        if not settings:
+            return self  # estimators are slow to load
+        known = self.parameters()
+        found, fixed = self, {**self.fixed, **settings}
+        for name, value in settings.items():
+            if name not in known:
+                raise TwinWLError(f"{self.title} has no parameter {name!r}: {nearest(name, known)}")
+            checked(name, value, *known[name][1])
+            found = found._with(_suffix(name, value))
+        if "readout" in settings and "features" in known and fixed.setdefault("features", "joint") != "joint":
+            raise TwinWLError(
+                f"readout: {self.title} with features={fixed['features']!r} counts by none; use 'joint'"
+            )
+        return replace(found, fixed=fixed)
 
-    def with_network(self, network: str) -> Method:
-        """Return NTwin with another network on rooted subgraphs.
-
-        >>> METHODS["ntwin"].with_network("gcn").name
-        'ntwin+gcn'
-
-        Raises
-        ------
-        TwinWLError
-            If the method is not NTwin.
-        """
-        if self.name != "ntwin":
-            raise TwinWLError(f"a network cannot be chosen for {self.title}, only for ntwin")
-        return self._with(f"+{network}", readout=network)
-
-    def trained(self, *, refit: bool = False, device: str | None = None) -> Method:
-        """Return the method, a network, refitted on all graphs once the epoch is chosen, or on a device.
-
-        >>> METHODS["ntwin"].trained(refit=True).name
-        'ntwin+refit'
-
-        Raises
-        ------
-        TwinWLError
-            If the method is not a network.
-        """
-        given = {name: value for name, value in (("refit", refit), ("device", device)) if value}
-        for name in given.keys() - self.build({}, 0).get_params():
-            raise TwinWLError(f"{name} is for networks, and {self.title} is none; leave it out")
-        return self._with("+refit" if refit else "", **given)  # a result of its own; devices share theirs
+    def parameters(self) -> dict[str, tuple[dict[str, object], tuple[Constraint | None, ...]]]:
+        """Return for each parameter its defaults by task, and what it accepts (if that is declared)."""
+        found: dict[str, Any] = {}
+        for task in self.tasks:
+            estimator = self.for_task(Task(task, "")).build({}, 0)
+            constraints = getattr(estimator, "_constraints", {})
+            for name, value in estimator.get_params().items():
+                defaults, _ = found.setdefault(name, ({}, constraints.get(name, (_ANYTHING,))))
+                defaults[task] = value
+        return found
 
     def with_edge_labels(self, *, use: bool) -> Method:
         """Return the method with or without edge labels; where that changes it, its name says so.
@@ -216,6 +209,17 @@ class Method:
         return estimator.set_params(**{**seeds, **parameters})
 
 
+def _suffix(name: str, value: Any) -> str:  # noqa: ANN401
+    """Return what the name of a method says about a parameter; stores have results under these names."""
+    if name in {"device", "n_jobs", "verbose"}:
+        return ""
+    if name == "readout":
+        return "+" + "+".join([value] if isinstance(value, str) else value)
+    if isinstance(value, bool):
+        return f"+{'' if value else 'no-'}{name.replace('_', '-')}"
+    return f"+{name}={value if isinstance(value, str) else json.dumps(value)}"
+
+
 def _written(value: object) -> object:
     """Return a value as it will be stored, with NumPy numbers as plain ones."""
     plain = value.item() if isinstance(value, np.generic) else value
@@ -224,6 +228,8 @@ def _written(value: object) -> object:
 
 
 _WRITABLE = Constraint("values that JSON can represent: numbers, strings, booleans, None, or lists", _written)
+
+_ANYTHING = Constraint("", lambda value: value)
 
 METHODS: dict[str, Method] = {}
 
@@ -368,6 +374,10 @@ _searched("id-gnn", f"{_HIGHER}IDGNNClassifier", {"layers": [2, 3]})
 _searched("id-gnn-fast", f"{_HIGHER}IDGNNClassifier", {"longest_walk": [4, 6]}, fixed={"form": "fast"})
 
 
+VECTORIZER = Method("features", "twinwl.models.vectorizer:STwinVectorizer")
+"""No method, but made alike: the features that commands write."""
+
+
 def resolve(method: object) -> Method:
     """Turn a name, an import path ``"module:Class"``, an estimator or its class into a Method.
 
@@ -389,6 +399,20 @@ def resolve(method: object) -> Method:
         home = f"{method.__module__}:{method.__qualname__}"
         return _from_estimator(_new(method, home), home)
     return _from_estimator(method, f"{type(method).__module__}:{type(method).__qualname__}")
+
+
+def trainable(name: str) -> Method:
+    """Return a method whose models can be written to a file.
+
+    >>> trainable("gin")
+    Traceback (most recent call last):
+    twinwl.errors.TwinWLError: gin cannot be written to a file, only evaluated; use stwin, ...
+    """
+    found = resolve(name)
+    if not found.regressor:
+        known = ", ".join(other.name for other in METHODS.values() if other.regressor)
+        raise TwinWLError(f"{name} cannot be written to a file, only evaluated; use {known}")
+    return found
 
 
 def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
@@ -435,31 +459,27 @@ def told_apart(methods: Sequence[Method]) -> list[Method]:
     TwinWLError
         If one of them is there twice.
     """
-    names = [method.name for method in methods]
-    titles = [method.title for method in methods]
-    for place, method in enumerate(methods):
-        if method.name in names[:place]:
+    found = []
+    for method in methods:
+        own = _parameters(method)
+        alike = [_parameters(other) for other in methods if other.title == method.title]
+        if alike.count(own) > 1:
             raise TwinWLError(f"method: {method.title} is named twice; name each method once")
-    return [
-        method
-        if titles.count(method.title) == 1
-        else replace(method, title=_with_parameters(method, methods))
-        for method in methods
-    ]
+        differing = [
+            f"{name.rpartition('__')[2]}={value}"
+            for name, value in own.items()
+            if any(other.get(name) != value for other in alike)
+        ]
+        title = f"{method.title} ({', '.join(differing)})" if differing else method.title
+        found.append(replace(method, title=title))
+    return found
 
 
-def _with_parameters(method: Method, methods: Sequence[Method]) -> str:
-    """Return the title of a method and those parameters in which it differs from others of this title."""
-    alike = [other.build({}, 0).get_params() for other in methods if other.title == method.title]
-    own = method.build({}, 0).get_params()
-    differing = [
-        f"{name.rpartition('__')[2]}={value!r}"
-        for name, value in own.items()
-        if name != "steps"
-        and not hasattr(value, "get_params")
-        and any(repr(other.get(name)) != repr(value) for other in alike)
-    ]
-    return f"{method.title} ({', '.join(differing)})" if differing else method.name
+def _parameters(method: Method) -> dict[str, str]:
+    """Return the values of all parameters as text, those of the steps of a pipeline but not the steps."""
+    named = method.build({}, 0).get_params()
+    nested = [name for name, value in named.items() if hasattr(value, "get_params") or name.endswith("steps")]
+    return {name: repr(value) for name, value in named.items() if name not in nested}
 
 
 def imported(path: str, form: str = "module:Class") -> Any:  # noqa: ANN401

@@ -26,11 +26,11 @@ from twinwl.arrays import Float64
 from twinwl.datasets.generators import PairSuite, load_suite
 from twinwl.errors import TwinWLError, import_extra, setting, shown
 from twinwl.evaluation.methods import imported
-from twinwl.evaluation.result import Rendered
 from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
 from twinwl.isomorphism.comparison import compare
 from twinwl.isomorphism.hashing import EVERY_RADIUS_UP_TO, graph_keys
 from twinwl.isomorphism.readouts import resolve
+from twinwl.models.report import Rendered
 from twinwl.terminal import ProgressBar, aligned
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,12 +14,12 @@ from twinwl.arrays import Bool, Float64, Values
 from twinwl.datasets.dataset import ALL, Dataset, named_targets
 from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, shown
-from twinwl.evaluation.methods import Config, resolve
-from twinwl.evaluation.result import Rendered
+from twinwl.evaluation.methods import resolve
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
 from twinwl.models.calibration import ClassHead, NumberHead, kept
 from twinwl.models.metrics import METRICS, Answers, figures, names_for, positive_name
+from twinwl.models.report import only_one
 from twinwl.models.search import Queries
 from twinwl.models.targets import Task
 from twinwl.refinement.colours import Alphabet, refine
@@ -232,15 +232,9 @@ def answers_about(
     if means:
         fewer = [METRICS[name].title for name in means if any(name not in one for one in scores)]
         left = f" ({', '.join(fewer)}: without targets for which it is undefined)" if fewer else ""
-        name = _common(found[task].positive for task in scored)
+        name = only_one(found[task].positive for task in scored)
         lines.append(f"mean of {len(scores)} targets: {figures(means, list(means), name)}{left}")
     return columns, lines
-
-
-def _common(names: Iterator[str | None]) -> str | None:
-    """Return the only one of these names; None if there are several."""
-    distinct = set(names)
-    return distinct.pop() if len(distinct) == 1 else None
 
 
 def _check_truth(
@@ -288,7 +282,7 @@ def truths_of(
         )
     for name in names:
         model.for_task(name)
-    return {name: targets_in(columns, name, data) for name in names}
+    return {name: targets_in(columns, name, data.rows, data.name) for name in names}
 
 
 def prediction_table(
@@ -420,34 +414,33 @@ class Nearest(NamedTuple):
         return f"nearest training graph: {near[0].names[0]} (similarity {near[1]:.2f})"
 
 
-def new_model(method: str, task: Task, config: Config, *, scoring: str | None = None, seed: int = 0) -> Any:  # noqa: ANN401
+def new_model(method: object, task: Task, *, scoring: str | None = None, seed: int = 0) -> Any:  # noqa: ANN401
     """Return an unfitted classifier or regressor.
 
     Parameters
     ----------
     method
-        A name that `twinwl.evaluate` knows.
+        A name that `twinwl.evaluate` knows, or a `Method`.
     task
         Classification or regression.
-    config
-        Parameters of the estimator.
     scoring
         The metric that inner choices go by, by its name in `twinwl.evaluate`; None: the default.
 
     >>> from twinwl.models.targets import Task
-    >>> new_model("stwin-svc", Task("regression", ""), {"n_iter": 2}, scoring="mae", seed=1)
-    STwinSVR(n_iter=2, random_state=1, scoring='neg_mean_absolute_error')
+    >>> new_model("stwin-svc", Task("regression", ""), scoring="mae", seed=1)
+    STwinSVR(random_state=1, scoring='neg_mean_absolute_error')
     """
-    if task.name == "regression" and "class_weight" in config:
-        raise TwinWLError("--balanced is for classes, and the targets are numbers; leave it out")
-    model: Any = resolve(method).for_task(task).build(dict(config), seed)
+    chosen = resolve(method)
+    model: Any = chosen.for_task(task).build({}, seed)
     if scoring is None:
         return model
     metrics.check_metrics([scoring], task.name, "--scoring")
     scorer = metrics.scorer_for(model, scoring)
     if scorer is None:
         known = [name for name in names_for(task.name) if metrics.scorer_for(model, name)]
-        raise TwinWLError(f"--scoring: {method} cannot choose by {scoring}; choose from {', '.join(known)}")
+        raise TwinWLError(
+            f"--scoring: {chosen.name} cannot choose by {scoring}; choose from {', '.join(known)}"
+        )
     return model.set_params(scoring=scorer)
 
 
@@ -488,120 +481,6 @@ def _columns(data: Dataset) -> dict[str, Float64]:
     return dict(zip(data.tasks, data.targets.T.astype(np.float64)))
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """Metrics of one target on the training graphs that were held out to choose the epoch, or rounds and C.
-
-    Attributes
-    ----------
-    scores : dict
-        All metrics that are defined, by name.
-    task : {"classification", "regression"}
-    chosen : str
-        What was chosen, as text.
-    positive : str or None
-        The positive one of two classes.
-    baseline : (float, float) or None
-        Of a regressor: the mean of the training targets, and the RMSE of always predicting it.
-    """
-
-    scores: dict[str, float]
-    task: str
-    chosen: str
-    positive: str | None
-    baseline: tuple[float, float] | None = None
-
-    def __str__(self) -> str:
-        text = figures(self.scores, names_for(self.task), self.positive)
-        if self.baseline is None:
-            return text
-        mean, error = self.baseline
-        return f"{text}; always predicting the mean of the training targets ({mean:.4g}) has RMSE {error:.3f}"
-
-
-@dataclass(frozen=True)
-class TrainingReport(Rendered):
-    """Metrics on held-out graphs of each target; that of a model of one target has the name ""."""
-
-    targets: dict[str, HeldOut]
-    chosen: str
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per target and metric."""
-        return [
-            {"target": name, "metric": metric, "score": score}
-            for name, one in self.targets.items()
-            for metric, score in one.scores.items()
-        ]
-
-    def _bars(self) -> dict[str, float]:
-        return {f"{row['target']} {row['metric']}".strip(): row["score"] for row in self.to_records()}
-
-    def __str__(self) -> str:
-        found = list(self.targets.values())
-        head = f"On held-out graphs ({self.chosen})"
-        if "" in self.targets:
-            return f"{head}: {found[0]}"
-        lines = [f"  {name}{one.chosen and f' ({one.chosen})'}: {one}" for name, one in self.targets.items()]
-        means = metrics.mean_scores([one.scores for one in found])
-        mean = HeldOut(means, found[0].task, "", _common(one.positive for one in found))
-        return "\n".join([*lines, f"{head}, mean of {len(found)} targets: {mean}"])
-
-
-def fit(model: Any, data: Dataset, positive: str | None = None) -> TrainingReport:  # noqa: ANN401
-    """Fit a model, and return how good it is on graphs it did not learn from.
-
-    ``positive`` is the positive one of two classes.
-    """
-    y = _columns(data) if data.tasks else data.y  # names in errors and in the model
-    model.fit(data.graphs, y, groups=data.groups)
-    network = _is_network(model)
-    validated = f"cross-validated{' by scaffold' * getattr(model, 'by_scaffold_', False)}"
-    if not data.tasks:
-        settings = "" if network else f"{validated}; best of {len(model.inner_scores_)} settings: "
-        return TrainingReport({"": _held_out(model, data.targets, positive)}, settings + _chosen(model))
-    targets = {}
-    for task, column in _columns(data).items():
-        known = np.flatnonzero(~np.isnan(column))
-        one, numbers = model.for_task(task), column[known]
-        if network and model.held_out_ is not None:
-            one.held_out_ = np.flatnonzero(np.isin(known, model.held_out_))
-            one.held_out_outputs_ = one.held_out_outputs_[np.isin(model.held_out_, known)]
-        whole = bool((numbers == np.floor(numbers)).all())
-        targets[task] = _held_out(one, numbers.astype(np.int64) if whole else numbers, positive)
-    chosen = _chosen(model) if network else f"{validated}; rounds and C chosen for each target"
-    return TrainingReport(targets, chosen)
-
-
-def _is_network(model: object) -> bool:
-    return hasattr(model, "history_")
-
-
-def _chosen(model: Any) -> str:  # noqa: ANN401
-    """Say what the hold-out chose: the epoch of a network, rounds and C of a support vector machine."""
-    if not _is_network(model):
-        return f"{model.n_iter_} round{'s' * (model.n_iter_ != 1)}, C = {model.C_:g}"
-    again = ", before the refit on all graphs" if model.refit else ""
-    return f"a tenth; best of {model.history_.n_epochs} epochs: {model.history_.best_epoch + 1}{again}"
-
-
-def _held_out(model: Any, y: Values, positive: str | None) -> HeldOut:  # noqa: ANN401
-    """Return all metrics on the graphs that a model of one target held out."""
-    held = getattr(model, "held_out_", None)  # of a network; support vector machines hold out each in turn
-    how = "" if _is_network(model) else _chosen(model)
-    (head,) = model.heads_
-    regression = isinstance(head, NumberHead)
-    task = "regression" if regression else "classification"
-    if held is not None and not len(held):
-        return HeldOut({}, task, how, None if regression else positive_name(head.classes, positive))
-    truth, rest = (y, y) if held is None else (y[held], np.delete(y, held))
-    if regression and held is None:
-        found = Predictions(model.held_out_predictions_)
-    else:
-        found = predictions_of(head, model.held_out_decisions_, Request(positive=positive))
-    baseline = None
-    if regression:
-        mean = float(rest.astype(np.float64).mean())
-        baseline = mean, float(np.sqrt(np.mean((truth.astype(np.float64) - mean) ** 2)))
-    answers, names = found.answers(truth.tolist())
-    return HeldOut(metrics.measure(answers, names), task, how, found.positive, baseline)
+def fit(model: Any, data: Dataset) -> Any:  # noqa: ANN401
+    """Fit a model to a data set, its groups kept together, and return it; tasks keep their names."""
+    return model.fit(data.graphs, _columns(data) if data.tasks else data.y, groups=data.groups)

@@ -25,7 +25,7 @@ import textwrap
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
 from itertools import combinations
@@ -34,19 +34,17 @@ from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
-from twinwl.arguments import NAME, PATH, checked, one_of
+from twinwl.arguments import NAME, checked, number, one_of
 from twinwl.arrays import Float64
 from twinwl.datasets.dataset import Dataset
-from twinwl.errors import TwinWLError, import_extra, warn_caller
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.storage import lock
 from twinwl.models.metrics import METRICS, WITHOUT_COPIES, names_for, of_task
+from twinwl.models.report import Rendered, plain
 from twinwl.models.targets import Task
 from twinwl.terminal import in_blocks
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
     from twinwl.report.page import Page
 
 FORMAT = 1
@@ -166,17 +164,17 @@ class ResultStore:
             ) from error
         found: dict[str, Row] = {}
         broken = []
-        for number, line in enumerate(content.split(b"\n"), start=1):
+        for line_number, line in enumerate(content.split(b"\n"), start=1):
             row = _parsed(line)
             if row is not None and row["format"] > FORMAT:
                 raise TwinWLError(
-                    f"{self.path}, line {number}: written in format {row['format']}, this version knows "
+                    f"{self.path}, line {line_number}: written in format {row['format']}, this version knows "
                     f"{FORMAT}; use the newer twinwl or another store"
                 )
             if row is not None:
                 found[row_key(row)] = row
             elif line.strip():
-                broken.append(number)
+                broken.append(line_number)
         if broken:
             listed = ", ".join(map(str, broken[:_LINES_LISTED])) + ", …" * (len(broken) > _LINES_LISTED)
             warn_caller(f"{self.path}: skipped broken lines {listed} ({len(broken)} in all)")
@@ -250,87 +248,6 @@ _CONVENTIONAL = 0.05
 ROPE = 0.01
 _SMALLEST_SHOWN = 0.001
 _ALL_SIGNS_TRIED = 13
-
-
-class Rendered:
-    """A result that shows itself: a dataclass whose `to_records` says what is in its table."""
-
-    _records = ""
-    """Name of the attribute with the records, which are NamedTuples."""
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per record."""
-        return [record._asdict() for record in getattr(self, self._records)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return dict(_plain(self))
-
-    def table(self) -> list[list[str]]:
-        """Return the main figures as rows of text, the header first."""
-        records = self.to_records() or [{}]
-        texts = [
-            [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in record.values()]
-            for record in records
-        ]
-        return [list(records[0]), *texts]
-
-    def _bars(self) -> dict[str, float]:
-        """Return the figures that `plot` draws."""
-        raise NotImplementedError
-
-    def _spreads(self) -> list[float] | None:
-        """Return the deviations of these figures, if they are means."""
-        return None
-
-    @property
-    def _title(self) -> str:
-        return type(self).__name__
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON."""
-        return json.dumps(self.to_dict())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return `to_records` as a pandas DataFrame."""
-        return import_extra("pandas", None).DataFrame(self.to_records())
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the main figures as bars, on matplotlib axes if given, and return these."""
-        if axes is None:
-            axes = import_extra("matplotlib.figure", None).Figure().subplots()
-        bars = self._bars()
-        axes.barh(list(bars), list(bars.values()), xerr=self._spreads())
-        axes.set_title(self._title)
-        return axes
-
-    def save_page(self, path: str | Path) -> None:
-        """Write a self-contained HTML page to a file."""
-        from twinwl.report.page import write_page  # noqa: PLC0415  (on demand)
-
-        write_page(checked("path", path, PATH), self._page())
-
-    def _page(self) -> Page:
-        from twinwl.report.page import Page, PlainTable, Section  # noqa: PLC0415  (on demand)
-
-        header, *rows = self.table()
-        section = Section("figures", "Figures", [PlainTable(header, rows), *str(self).splitlines()])
-        return Page(self._title, [], [], [section], [])
-
-    def _repr_html_(self) -> str:
-        from twinwl.report.page import result_html  # noqa: PLC0415  (on demand)
-
-        return result_html(self._title, self.table())
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Return records as dictionaries and tuples as lists; fields that ``repr`` omits are left out."""
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}
-    value = value._asdict() if hasattr(value, "_asdict") else value
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -511,6 +428,7 @@ class Evaluation(Rendered):
         Parameters
         ----------
         other
+            Another evaluation on the same folds.
         rope
             Largest difference of methods that are practically equal, as for `compare_scores`.
 
@@ -619,49 +537,52 @@ class MethodComparison(Rendered):
 
     @property
     def _summarised(self) -> list[Evaluation]:
-        """The methods that have results, to which the protocol applies."""
-        return [each for each in self.evaluations if each.rows and each.summary() is not None]
+        """The methods to which the protocol applies."""
+        return [each for each in self._begun if each.summary() is not None]
+
+    @property
+    def _begun(self) -> list[Evaluation]:
+        """The methods that have results; a time budget may leave some without."""
+        return [each for each in self.evaluations if each.rows]
 
     def findings(self) -> list[str]:
         """Return one sentence per pair; none of a single fold, which says nothing about chance."""
-        inputs = {each.inputs for each in self._summarised}
+        inputs = {each.inputs for each in self._summarised} - {_in_words(None)}
         remark = ["Not all methods used the same inputs."] * (len(inputs) > 1 and bool(self.pairs))
         return [*map(str, self.pairs), *remark]
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one record per method, protocol and metric that applies; see `Evaluation.to_records`."""
-        return [record for each in self.evaluations for record in each.to_records()]
+        return [record for each in self._begun for record in each.to_records()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, each method with its comparisons."""
-        pairs = [_plain(pair) for pair in self.pairs]
+        pairs = [plain(pair) for pair in self.pairs]
         methods = [
             {**each.to_dict(), "comparisons": [pair for pair in pairs if each.method in pair["names"]]}
-            for each in self.evaluations
+            for each in self._begun
         ]
         return {"dataset": self.evaluations[0].dataset, "rope": self.rope, "methods": methods}
 
     def table(self) -> list[list[str]]:
         """Return one column per method and one row per metric, the header first; "–" where none applies."""
         cells: dict[str, dict[str, str]] = defaultdict(dict)
-        for each in self.evaluations:
-            for metric, task, summary in each.readings():
-                if task and metric != each.metric:
+        for each in self._begun:
+            cells["inputs"][each.method] = each.inputs
+            for name, task, summary in each.readings():
+                if task and name != each.metric:
                     continue
-                of = task or (METRICS[metric].of_positive and each.positive)
-                label = (
-                    metric + f" ({of})" * bool(of) + f", {summary.protocol} (optimistic)" * summary.optimistic
-                )
+                metric = METRICS[name]
+                label = metric.titled(each.positive) + " (%)" * metric.percent + f", {task}" * bool(task)
+                label += f", {summary.protocol} (optimistic)" * summary.optimistic
                 folds = f" ({len(summary.defined)} folds)" if summary.undefined else ""
                 cells[label][each.method] = summary.figure + folds
+            if each.n_leaked:
+                cells["copies in training"][each.method] = str(each.n_leaked)
+                cells["without copies"][each.method] = each.without_copies or "–"
         names = [each.method for each in self.evaluations]
         rows = [[label, *(row.get(name, "–") for name in names)] for label, row in cells.items()]
-        if any(each.n_leaked for each in self.evaluations):
-            headline = names_for(self.evaluations[0].task.name)[0]
-            rows.append(["copies in training", *(f"{each.n_leaked}" for each in self.evaluations)])
-            rows.append([f"{headline} without", *(each.without_copies or "–" for each in self.evaluations)])
-        rows.append(["inputs", *(each.inputs for each in self.evaluations)])
-        return [["fair protocol", *names], *rows]
+        return [["method", *names], *rows]
 
     def _bars(self) -> dict[str, float]:
         return {each.method: each.mean for each in self._summarised}
@@ -677,12 +598,21 @@ class MethodComparison(Rendered):
     def _page(self) -> Page:
         from twinwl.report.page import Block, Page, PlainTable, Section  # noqa: PLC0415  (on demand)
 
-        (header, *rows), (names, *pairs) = self.table(), self._pairs_table()
-        sections = [Section("figures", "Figures", [PlainTable(header, rows)])]
+        (header, *rows), (names, *pairs) = map(list, zip(*self.table())), self._pairs_table()
+        words = frozenset({1})  # the second column, of both tables
+        sections = [Section("figures", "Figures", [PlainTable(header, rows, words)])]
         if pairs:
-            blocks: list[Block] = [self.findings(), PlainTable(names, pairs, frozenset({1})), _ABOUT_PAIRS]
+            blocks: list[Block] = [self.findings(), PlainTable(names, pairs, words), self._about_pairs]
             sections.append(Section("pairs", "All pairs", blocks))
-        return Page(self._title, self.evaluations[0].about, [], sections, [])
+        return Page(self._title, [*self.evaluations[0].about, _FAIR], [], sections, [])
+
+    @property
+    def _about_pairs(self) -> str:
+        return (
+            "Corrected resampled t-test, also after Holm's correction for all pairs, and probabilities of "
+            "the Bayesian correlated t-test that the first method is better, practically equal (within "
+            f"{self.pairs[0].rope_text}), or worse."
+        )
 
     def _pairs_table(self) -> list[list[str]]:
         """Return what is known of each pair as text, the header first."""
@@ -690,52 +620,42 @@ class MethodComparison(Rendered):
             [
                 *pair.names,
                 f"{math.copysign(float(METRICS[pair.metric].gap(*pair.means)), pair.difference):+g}",
-                *(
-                    p_value_text(p).removeprefix("p = ").removeprefix("p ")
-                    for p in (pair.t_p_value, pair.holm_p_value)
-                ),
-                *(f"{share:.2f}" for share in (pair.better, pair.equal, pair.worse)),
+                *map(_two_digits, (pair.t_p_value, pair.holm_p_value, pair.better, pair.equal, pair.worse)),
             ]
             for pair in self.pairs
         ]
-        return [
-            ["method", "other", "difference", "p", "p (Holm)", "P(better)", "P(equal)", "P(worse)"],
-            *rows,
-        ]
+        names = ["method", "other", "difference", "p", "p (Holm)", "P(better)", "P(equal)", "P(worse)"]
+        return [names, *rows]
 
     def to_latex(self) -> str:
         """Return a row per method and a column per metric, and a table of all pairs, for booktabs."""
-        first = self.evaluations[0]
-        metrics = list(dict.fromkeys(name for each in self.evaluations for name in each.metrics))
-        titles = [METRICS[name].titled(first.positive) + " (%)" * METRICS[name].percent for name in metrics]
-        lines = [["method", "inputs", *titles]]
-        for each in self.evaluations:
-            fair = (reading for reading in each.readings() if not (reading[1] or reading[2].optimistic))
-            found = {name: summary.figure for name, _, summary in fair}
-            lines.append([each.method, each.inputs, *(found.get(name, "--") for name in metrics)])
-        about = f"% {first.dataset}, fair protocol: mean and standard deviation over folds"
-        text = f"{about}\n{_tabular(lines, 2)}"
-        return f"{text}\n% {_ABOUT_PAIRS}\n{_tabular(self._pairs_table(), 2)}" if self.pairs else text
+        text = f"% {self.evaluations[0].dataset}, {_FAIR}\n{_tabular([*zip(*self.table())], 2)}"
+        return f"{text}\n% {self._about_pairs}\n{_tabular(self._pairs_table(), 2)}" if self.pairs else text
 
     def __str__(self) -> str:
         first = self.evaluations[0]
         if len(self.evaluations) == 1:
             return str(first)
         width = shutil.get_terminal_size().columns
-        sentences = [textwrap.fill(line, width, subsequent_indent="  ") for line in self.findings()]
-        lines = [first.dataset, *(f"  {line}" for line in first.about)]
+        sentences = [
+            textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
+            for line in self.findings()
+        ]
+        lines = [first.dataset, *(f"  {line}" for line in [*first.about, _FAIR])]
         return "\n".join([*lines, "", in_blocks(self.table(), width), "", *sentences])
 
 
-_ABOUT_PAIRS = (
-    "Corrected resampled t-test, also after Holm's correction for all pairs, and the probabilities of a "
-    "Bayesian correlated t-test that the first method is better, practically equal, or worse."
-)
+_FAIR = "fair protocol unless marked: mean ± standard deviation over folds"
 
 
-def _tabular(rows: list[list[str]], n_left: int) -> str:
+def _two_digits(share: float) -> str:
+    return f"{share:.2g}"
+
+
+def _tabular(rows: Sequence[Sequence[str]], n_left: int) -> str:
     head, *body = [
-        " & ".join(map(_escaped, row)).replace("±", r"$\pm$").replace("²", "$^2$") + r" \\" for row in rows
+        " & ".join(map(_escaped, row)).replace("±", r"$\pm$").replace("²", "$^2$").replace("–", "--") + r" \\"
+        for row in rows
     ]
     columns = "l" * n_left + "r" * (len(rows[0]) - n_left)
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
@@ -1001,6 +921,7 @@ def compare_scores(
     """
     from scipy import stats  # noqa: PLC0415  (slow to load)
 
+    rope = checked("rope", rope, number(0))
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     n = len(x)
     if x.shape != y.shape or x.ndim != 1 or n < 2:  # noqa: PLR2004

@@ -393,17 +393,21 @@ def _from_pairs(data: Dataset, what: str, pairs: Sequence[object]) -> Split:
     marked = []
     for number, pair in enumerate(pairs):
         where = f"{what}, fold {number}"
-        both = items(where, pair, "a pair (train, test) of lists of graph indices")
-        if len(both) != 2:  # noqa: PLR2004
-            raise TwinWLError(f"{where}: got {len(both)} parts, expected a pair (train, test)")
-        train, test = (
-            _indices(part, f"{where}, {name}", data) for name, part in zip(("train", "test"), both)
-        )
-        if len(shared := np.intersect1d(train, test)):
+        parts = [foreign_array(where, part) for part in items(where, pair, "a pair (train, test)")]
+        sound = [part.ndim == 1 and part.size > 0 and part.dtype.kind in "iu" for part in parts]
+        if sound != [True, True]:
             raise TwinWLError(
-                f"{where}: {counted(len(shared), 'graph')} in both train and test, the first is graph "
-                f"{shared[0]}; leave each out of one part"
+                f"{where}: got {shown(pair)}, expected a pair (train, test) of graph indices, none empty"
             )
+        train, test = (np.sort(part).astype(np.int64) for part in parts)
+        listed = np.sort(np.concatenate([train, test]))
+        if listed[0] < 0 or listed[-1] >= len(data):
+            odd = listed[0] if listed[0] < 0 else listed[-1]
+            raise TwinWLError(
+                f"{where}: graph {odd} is out of range: {data.name} has the graphs 0 to {len(data) - 1}"
+            )
+        if len(twice := listed[1:][listed[1:] == listed[:-1]]):
+            raise TwinWLError(f"{where}: graph {twice[0]} is listed twice; train and test must not overlap")
         marked.append(Fold(train, np.empty(0, np.int64), test))
 
     def folds(seed: int) -> list[Fold]:
@@ -415,22 +419,6 @@ def _from_pairs(data: Dataset, what: str, pairs: Sequence[object]) -> Split:
     indices = [[len(fold.train), *fold.train, *fold.test] for fold in marked]
     kind = f"{what.rpartition('/')[2]} {_digest(np.concatenate(indices))}"
     return Split(kind, f"{what}: {counted(len(marked), 'fold')}", folds)
-
-
-def _indices(part: object, where: str, data: Dataset) -> Int64:
-    """Return the indices of graphs in order."""
-    found = foreign_array(where, part)
-    if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
-        raise TwinWLError(f"{where}: got {shown(part)}, expected graph indices, at least one")
-    distinct = np.unique(found).astype(np.int64)
-    if distinct[0] < 0 or distinct[-1] >= len(data):
-        odd = distinct[0] if distinct[0] < 0 else distinct[-1]
-        raise TwinWLError(
-            f"{where}: graph {odd} is out of range: {data.name} has the graphs 0 to {len(data) - 1}"
-        )
-    if len(distinct) < len(found):
-        raise TwinWLError(f"{where}: {len(found) - len(distinct):,} indices are repeated; give each once")
-    return distinct
 
 
 def _by_scaffold(data: Dataset, word: str) -> Split:

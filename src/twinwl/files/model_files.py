@@ -491,7 +491,8 @@ def save(
     ----------
     estimator
         A fitted STwinVectorizer, NTwinTransformer, TwinKernel, STwinSVC, STwinSVR, or STwin or NTwin
-        classifier or regressor.
+        classifier or regressor; or a pipeline of scikit-learn whose steps are these or `SmilesToGraphs`.
+        Estimators of other packages cannot be written without pickle.
     path
         The file to write, by custom ``….twinwl``; an existing one is replaced.
     atoms
@@ -517,13 +518,43 @@ def save(
            [3., 0., 9.]])
     """
     file = checked("path", path, PATH)
-    learnt = getattr(estimator, "atoms_", None)
+    given, arrays = {"atoms": atoms, "target": target, "positive": positive}, dict[str, Values]()
+    manifest: dict[str, object] = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "twinwl": version_of("twinwl"),
+        **_entry(estimator, given, arrays, ""),
+    }
+    manifest["digest"] = _digest(manifest, arrays)
+    text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
+    with written(file) as stream:
+        _write_members(stream, text, arrays)
+
+
+def _entry(
+    estimator: Any,  # noqa: ANN401
+    given: Mapping[str, str | None],
+    arrays: dict[str, Values],
+    place: str,
+) -> dict[str, object]:
+    """Return what a manifest says about an estimator, or about a pipeline with an entry for each step."""
+    if type(estimator).__qualname__ == "Pipeline":
+        last = len(estimator.steps) - 1
+        steps = [
+            [name, _entry(step, given if at == last else {}, arrays, f"{place}{at}/")]
+            for at, (name, step) in enumerate(estimator.steps)
+        ]
+        return {"class": "Pipeline", "steps": steps}
+    learnt, atoms = getattr(estimator, "atoms_", None), given.get("atoms")
     if learnt is not None and atoms not in {None, learnt}:
         raise TwinWLError(f"atoms: got {atoms!r}, but the model was fitted on molecules read with {learnt!r}")
     kind: Any = type(estimator)
     name = kind.__qualname__
     if _SAVABLE.get(name) is not kind:
-        raise TwinWLError(f"a {name} cannot be saved as a model file; only twinwl's own estimators can")
+        raise TwinWLError(
+            f"a {name} cannot be saved as a model file; only twinwl's own estimators, and pipelines of them, "
+            "can"
+        )
     estimator._check_fitted()  # noqa: SLF001
     params = _writable_params(estimator)
     named = {
@@ -531,27 +562,18 @@ def save(
         for one in getattr(kind, "_named_parameters", ())
         if not isinstance(params[one], str)
     }
-    arrays: dict[str, Values] = {}
-    state = to_json(estimator._to_state(), arrays, "state")  # noqa: SLF001
-    manifest: dict[str, object] = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
+    entry: dict[str, object] = {
         "class": name,
-        "twinwl": version_of("twinwl"),
-        "params": to_json(params | dict.fromkeys(named), arrays, "params"),
-        "state": state,
+        "state": to_json(estimator._to_state(), arrays, f"{place}state"),  # noqa: SLF001
+        "params": to_json(params | dict.fromkeys(named), arrays, f"{place}params"),
     }
     if named:
-        manifest["named"] = named
-    given = {"atoms": atoms, "target": target, "positive": positive}
+        entry["named"] = named
     for one, constraint in _KEPT.items():
         value = getattr(estimator, f"{one}_", None) if given.get(one) is None else given[one]
         if value is not None and (one, value) != ("x", "auto"):
-            manifest[one] = checked(one, value, constraint)
-    manifest["digest"] = _digest(manifest, arrays)
-    text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
-    with written(file) as stream:
-        _write_members(stream, text, arrays)
+            entry[one] = checked(one, value, constraint)
+    return entry
 
 
 def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Any:  # noqa: ANN401
@@ -622,11 +644,21 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[
         raise ModelFileError(
             "the file was changed after it was written; get it again from where it came from"
         )
+    estimator = _rebuilt(manifest, version, arrays, allowed)
+    if arrays:
+        raise ModelFileError(f"the array {next(iter(arrays))!r} belongs to nothing in the manifest")
+    return estimator
+
+
+def _rebuilt(manifest: dict[str, Any], version: int, arrays: dict[str, Values], allowed: list[object]) -> Any:  # noqa: ANN401
+    if manifest.get("class") == "Pipeline":
+        from sklearn.pipeline import Pipeline  # noqa: PLC0415  (slow to import)
+
+        steps = [(str(name), _rebuilt(step, version, arrays, allowed)) for name, step in manifest["steps"]]
+        return Pipeline(steps)
     kind = _class_of(manifest.get("class"))
     params = from_json(manifest["params"], arrays)
     state = upgraded(version, from_json(manifest["state"], arrays))
-    if arrays:
-        raise ModelFileError(f"the array {next(iter(arrays))!r} belongs to nothing in the manifest")
     for parameter, entry in manifest.get("named", {}).items():
         if parameter not in getattr(kind, "_named_parameters", ()):
             raise ModelFileError(f"the manifest names {parameter!r}, which the estimator does not have")

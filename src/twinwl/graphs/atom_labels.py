@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from twinwl.errors import import_extra
+from twinwl.errors import import_extra, warn_caller
 
 if TYPE_CHECKING:
     from rdkit import Chem
@@ -97,3 +97,23 @@ ATOM_LABELLINGS = {
     ),
 }
 LADDER = tuple(name for name, labelling in ATOM_LABELLINGS.items() if labelling.on_ladder)
+
+# What molecules are read with unless something else is asked for: whatever models may learn from (also
+# `GraphBatch.from_smiles` and `load_dataset`), and what decides whether two molecules are the same (compare,
+# hash, dedup, audit and corpora). Scaffold splits decided the first: benchmarks/molecules.py.
+MODEL_ATOMS: Any = "ecfp"
+IDENTITY_ATOMS: Any = "constitution"
+# Models that do not know how their molecules were read are of versions that knew this level only.
+FIRST_ATOMS: Any = "skeleton"
+
+
+def warn_of_level(atoms: str | None) -> None:
+    """Warn if molecules are tested for identity with labels that were made for models.
+
+    A hash of such labels would change with the default of models, and is not that of ``twinwl hash``.
+    """
+    if atoms is not None and atoms not in LADDER:
+        warn_caller(
+            f"these molecules were read with atoms={atoms!r}, which is for models; read them with "
+            f"atoms={IDENTITY_ATOMS!r} to compare, hash or de-duplicate them as the command line does"
+        )

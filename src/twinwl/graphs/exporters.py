@@ -255,14 +255,14 @@ class Exporters:
         return out
 
     def to_smiles(self) -> list[str]:
-        """Return SMILES of molecules, as `GraphBatch.from_smiles` reads them.
+        """Return SMILES of molecules that were read with ``atoms="skeleton"``.
 
         Atoms are the node labels (element symbols) and bonds the edge labels, so charges, hydrogens and
         stereo, which a batch does not have, are chosen such that the valences are right. Every string is read
         again and compared with its graph; a graph that fits no molecule is an error.
 
         >>> from twinwl import GraphBatch
-        >>> GraphBatch.from_smiles(["OCC", "c1ccc[nH]1"]).to_smiles()
+        >>> GraphBatch.from_smiles(["OCC", "c1ccc[nH]1"], atoms="skeleton").to_smiles()
         ['CCO', 'c1cc[nH]c1']
         """
         chem = import_extra("rdkit.Chem", "chem")

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from twinwl.arguments import JOBS, NAME, Constraint, checked, items, one_of
 from twinwl.errors import GraphInputError, import_extra, setting, shown, warn_caller
-from twinwl.graphs.atom_labels import ATOM_LABELLINGS, periodic_table
+from twinwl.graphs.atom_labels import ATOM_LABELLINGS, MODEL_ATOMS, periodic_table
 from twinwl.graphs.building import build, listed
 from twinwl.graphs.labels import Coded, encode_labels
 from twinwl.graphs.views import stacked
@@ -71,7 +71,7 @@ class MoleculeConstructors:
         smiles: Iterable[str],
         on_error: OnError = "fail",
         *,
-        atoms: AtomLevel | Sequence[AtomLevel] = "skeleton",
+        atoms: AtomLevel | Sequence[AtomLevel] = MODEL_ATOMS,
         n_jobs: int | None = None,
     ) -> GraphBatch:
         """Build a batch from SMILES strings; atoms are nodes, bonds are edges.
@@ -90,7 +90,9 @@ class MoleculeConstructors:
             type; ``"constitution"`` also formal charge, hydrogens and radicals; ``"isotope"`` also isotopes;
             ``"stereo"`` also tetrahedral and double-bond stereo, as CIP descriptors. ``"ecfp"``, apart from
             these: the atom invariants of Morgan fingerprints, for features. Several levels become views of
-            the same molecules, which are parsed once; see `view`.
+            the same molecules, which are parsed once; see `view`. The default is that of models, as in
+            `load_dataset` and `SmilesToGraphs`. To compare, hash or de-duplicate molecules as the command
+            line does, read them with ``"constitution"``.
         n_jobs
             Number of processes; None means one. The result does not depend on it.
 
@@ -101,7 +103,7 @@ class MoleculeConstructors:
         Examples
         --------
         >>> from twinwl import GraphBatch
-        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"])
+        >>> acetate = GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="skeleton")
         >>> acetate.labels_of_nodes(), acetate.edge_vocabulary
         (['C', 'C', 'O', 'O'], ('double', 'single'))
         >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
@@ -118,7 +120,7 @@ class MoleculeConstructors:
 
     @classmethod
     def from_rdkit(
-        cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel | Sequence[AtomLevel] = "skeleton"
+        cls, molecules: Iterable[Chem.Mol], atoms: AtomLevel | Sequence[AtomLevel] = MODEL_ATOMS
     ) -> GraphBatch:
         """Build a batch from RDKit molecules.
 
@@ -175,7 +177,7 @@ def read_smiles(
     smiles: Iterable[str],
     on_error: OnError = "fail",
     *,
-    atoms: AtomLevel | Sequence[AtomLevel] = "skeleton",
+    atoms: AtomLevel | Sequence[AtomLevel] = MODEL_ATOMS,
     n_jobs: int | None = None,
 ) -> ReadSmiles:
     """Read SMILES strings into graphs, keeping track of which could be read; the parameters of `from_smiles`.

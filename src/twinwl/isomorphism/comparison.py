@@ -13,6 +13,7 @@ import numpy as np
 from twinwl.arguments import ROUNDS, checked
 from twinwl.arrays import Int32, Int64, Values
 from twinwl.errors import TwinWLError
+from twinwl.graphs.atom_labels import warn_of_level
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.building import one_graph
 from twinwl.graphs.labels import Label
@@ -215,6 +216,7 @@ def compare(
     readouts = resolve(readout)
     n_iter = checked("n_iter", n_iter, ROUNDS, None)
     graphs = [one_graph(g, "the first graph"), one_graph(h, "the second graph")]
+    warn_of_level(graphs[0].atoms or graphs[1].atoms)
     first, second = (
         labels_only(graph, ignore_features=ignore_features, name=f"the {which} graph")
         for graph, which in zip(graphs, ("first", "second"))

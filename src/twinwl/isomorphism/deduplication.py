@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twinwl.arguments import FLAG, checked
+from twinwl.arguments import FLAG, checked, foreign_array, items, one_of
 from twinwl.arrays import Int64
-from twinwl.errors import GraphInputError
-from twinwl.graphs.atom_labels import LADDER
+from twinwl.errors import GraphInputError, TwinWLError
+from twinwl.graphs.atom_labels import LADDER, warn_of_level
 from twinwl.graphs.batch import GraphBatch, labels_only
 from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.graphs.molecules import AtomLevel
@@ -63,6 +63,67 @@ class Deduplication:
         cuts = np.cumsum(np.bincount(self.labels))[:-1]
         return np.split(order, cuts) if len(order) else []
 
+    def choose(self, keep: object = "first") -> Int64:
+        """Return the index of the graph of each group that is to be kept, shape (n_groups,).
+
+        Parameters
+        ----------
+        keep : {"first", "last"} or array-like, shape (n_graphs,)
+            The first or last graph of each group; or a number for each graph, of which the largest wins. NaN
+            loses to every number, and of equal numbers the first wins.
+
+        Examples
+        --------
+        >>> import twinwl as tw
+        >>> found = tw.deduplicate([[(0, 1), (1, 2)], [(0, 1)], [(0, 2), (0, 1)]])
+        >>> found.choose("last").tolist(), found.choose([0.5, 0.1, float("nan")]).tolist()
+        ([2, 1], [0, 1])
+
+        One row of a table for each molecule, in the order of the table:
+
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"name": ["a", "b", "c"]})
+        >>> table.iloc[np.sort(found.choose("last"))].name.tolist()
+        ['b', 'c']
+        """
+        n_graphs = len(self.labels)
+        if isinstance(keep, str):
+            order = 1 if checked("keep", keep, one_of("first", "last")) == "last" else -1
+            scores = order * np.arange(n_graphs, dtype=np.float64)
+        else:
+            scores = foreign_array("keep", keep, np.float64)
+            if scores.shape != (n_graphs,):
+                raise TwinWLError(f"keep: got shape {scores.shape}, expected one number for each graph")
+        best_first = np.lexsort((-np.where(np.isnan(scores), -np.inf, scores), self.labels))
+        firsts = np.unique(self.labels[best_first], return_index=True)[1]
+        return best_first[firsts]
+
+    def contradictions(self, y: object) -> Int64:
+        """Return the groups of which two graphs have different targets; None and NaN do not count.
+
+        Parameters
+        ----------
+        y : array-like, shape (n_graphs,)
+            A target for each graph.
+
+        >>> import twinwl as tw
+        >>> tw.deduplicate([[(0, 1)], [(0, 1)], [(0, 1), (1, 2)]]).contradictions([0, 1, 1]).tolist()
+        [0]
+        """
+        values = items("y", y, "one target for each graph")
+        if len(values) != len(self.labels):
+            raise TwinWLError(
+                f"y: got {len(values)} targets for {len(self.labels)} graphs; give one for each"
+            )
+        known: dict[int, object] = {}
+        found = {
+            group
+            for group, value in zip(self.labels.tolist(), values)
+            if value is not None and value == value and known.setdefault(group, value) != value  # noqa: PLR0124
+        }
+        return np.array(sorted(found), np.int64)
+
     def __len__(self) -> int:
         return int(self.labels.max(initial=-1)) + 1
 
@@ -114,6 +175,7 @@ def deduplicate(
 
     def groups_of(given: GraphBatch) -> Int64:
         batch = labels_only(given, ignore_features=ignore_features)
+        warn_of_level(batch.atoms)
         keys = exact_keys(batch) if exact else graph_keys(batch, n_iter, readouts)
         return number_keys(keys, number_of_key)
 
@@ -191,7 +253,7 @@ def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLev
         differ at this one.
 
     >>> smiles = ["CC(=O)O", "CC(=O)[O-]", "C[C@H](O)F", "C[C@@H](O)F"]
-    >>> found = deduplicate(GraphBatch.from_smiles(smiles))
+    >>> found = deduplicate(GraphBatch.from_smiles(smiles, atoms="skeleton"))
     >>> differing_groups(found, smiles, "skeleton")
     {'constitution': 1, 'isotope': 0, 'stereo': 1}
     """

@@ -18,6 +18,7 @@ import numpy as np
 from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
+from twinwl.graphs.atom_labels import warn_of_level
 from twinwl.graphs.batch import GraphBatch, labels_only, with_own_labels
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.isomorphism import Readout
@@ -227,6 +228,7 @@ def graph_hashes(
     (True, False)
     """
     batch = labels_only(as_batch(graphs), ignore_features=ignore_features)
+    warn_of_level(batch.atoms)
     if not checked("edge_labels", edge_labels, FLAG):
         batch = batch.without_edge_labels()
     digits = graph_keys(batch, n_iter, resolve(readout)).astype(">u8").tobytes().hex()

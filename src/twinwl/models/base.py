@@ -8,25 +8,28 @@ SmilesToGraphs: the first step of a pipeline that starts at strings.
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast, dataclass_transform
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, NAME, Constraint, checked, integer
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, NAME, Constraint, checked, integer, one_of
 from twinwl.arrays import Bool, Float64, Values
 from twinwl.errors import GraphInputError, TwinWLError, setting, shown, warn_caller
-from twinwl.files.model_files import restore
+from twinwl.files.model_files import restore, savable
+from twinwl.graphs.atom_labels import MODEL_ATOMS
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
-from twinwl.graphs.molecules import LEVELS, AtomLevel
+from twinwl.graphs.molecules import LEVELS, AtomLevel, read_smiles
 from twinwl.models.calibration import ClassHead, NumberHead
+from twinwl.models.report import HeldOut, TargetReport, TrainingReport
 from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
@@ -327,18 +330,64 @@ def _with_new_names(
     return {renamed.get(name, name): value for name, value in params.items()}
 
 
+class PartlyRead:
+    """Rows of which some are graphs: what `SmilesToGraphs` gives to a model that predicts around gaps.
+
+    Parameters
+    ----------
+    graphs
+        Those that could be read; any graph if there is none.
+    is_read : array of bool, shape (n_rows,)
+    """
+
+    def __init__(self, graphs: GraphBatch, is_read: Bool) -> None:
+        self.graphs, self.is_read = graphs, is_read
+
+    def __iter__(self) -> Iterator[GraphBatch]:
+        raise GraphInputError(
+            "this row cannot be read, and only predictions of twinwl's models can be missing; leave such "
+            "rows out, or name them with on_error='fail'",
+            int(np.argmin(self.is_read)),
+        )
+
+    def filled(self, found: Any) -> Any:  # noqa: ANN401
+        """Return an answer about ``graphs`` row by row: NaN, None for a class, and every class in a set."""
+        if isinstance(found, list):
+            return [self.filled(part) for part in found]
+        gap, dtype = {"f": (np.nan, found.dtype), "b": (True, np.bool_)}.get(found.dtype.kind, (None, object))
+        rows = np.full((len(self.is_read), *found.shape[1:]), gap, dtype)
+        rows[self.is_read] = found[: self.is_read.sum()]
+        return rows
+
+
+def predicts_around_gaps(method: _Function) -> _Function:
+    """Let a method of a model answer about rows that could be read, with gaps for the others."""
+
+    @functools.wraps(method)
+    def answer(self: object, X: object, *args: object, **kwargs: object) -> object:
+        if isinstance(X, PartlyRead):
+            return X.filled(method(self, X.graphs, *args, **kwargs))
+        return method(self, X, *args, **kwargs)
+
+    return cast("_Function", answer)
+
+
+@savable
 @with_parameters
 class SmilesToGraphs(TransformerMixin, GraphEstimator):
     """Turn SMILES strings into a `GraphBatch`; needs no fitting.
 
-    Every string must be readable, because a pipeline cannot drop rows; the error names the row.
+    In ``fit`` every string must be readable, because a pipeline cannot drop rows; the error names the row.
 
     Parameters
     ----------
-    atoms : str or sequence of str, default="skeleton"
+    atoms : str or sequence of str, default="ecfp"
         What the labels contain; see `GraphBatch.from_smiles`. Several levels become views.
     n_jobs : int or None, default=None
         Number of processes; None is one.
+    on_error : {"fail", "nan"}, default="fail"
+        With ``"nan"``, a string that cannot be read gets a missing prediction instead of an error, from the
+        models of twinwl: NaN for a number or a probability, None for a class, every class in a set.
 
     Examples
     --------
@@ -349,36 +398,80 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
     array(['amine'], dtype='<U7')
     """
 
-    _constraints = {"atoms": (LEVELS,), "n_jobs": (JOBS, None)}
+    _constraints = {"atoms": (LEVELS,), "n_jobs": (JOBS, None), "on_error": (one_of("fail", "nan"),)}
+    _fitted_attribute = "atoms"  # there is nothing to fit
 
-    atoms: AtomLevel | Sequence[AtomLevel] = "skeleton"
+    atoms: AtomLevel | Sequence[AtomLevel] = MODEL_ATOMS
     n_jobs: int | None = None
+    on_error: str = "fail"
+
+    def _keep(self) -> None:
+        pass
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002  (nothing is learnt)
         """Check the parameters; nothing is learnt from the strings."""
         self._check_parameters()
         return self
 
-    def transform(self, X: Iterable[str]) -> GraphBatch:
+    def fit_transform(self, X: Iterable[str], y: object = None) -> GraphBatch:  # noqa: ARG002
+        """Read the strings to train on, which must all be readable."""
+        self._check_parameters()
+        try:
+            return GraphBatch.from_smiles(_one_column(X), atoms=self.atoms, n_jobs=self.n_jobs)
+        except GraphInputError as error:
+            error.remedy = "correct it, or drop its row"
+            raise
+
+    def transform(self, X: Iterable[str]) -> GraphBatch | PartlyRead:
         """Read the strings.
 
         Parameters
         ----------
         X
-            One SMILES per molecule: a list, an array or a column of a frame.
+            One SMILES per molecule: a list, an array, a column of a frame, or a frame of one column.
 
         Returns
         -------
         GraphBatch
-            One graph per string, in the same order.
+            One graph per string, in the same order. If some cannot be read and ``on_error="nan"``, what the
+            models of twinwl predict from with gaps.
         """
-        return GraphBatch.from_smiles(X, atoms=self.atoms, n_jobs=self.n_jobs)
+        if self.on_error == "fail":
+            return self.fit_transform(X)
+        self._check_parameters()
+        strings = list(_one_column(X))
+        graphs, kept, failures = read_smiles(strings, "skip", atoms=self.atoms, n_jobs=self.n_jobs)
+        if not failures:
+            return graphs
+        position, text, reason = failures[0]
+        warn_caller(
+            f"{len(failures)} of {len(strings)} SMILES cannot be read, so their predictions are missing; the "
+            f"first, at index {position}, is {shown(text)}: {reason}"
+        )
+        is_read = np.zeros(len(strings), np.bool_)
+        is_read[kept] = True
+        return PartlyRead(graphs if kept else GraphBatch.from_smiles(["C"], atoms=self.atoms), is_read)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Return one name: graphs are one column, of which later steps make more."""
+        return np.array(["graph"], dtype=object)
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False  # type: ignore[attr-defined]
         tags.input_tags.string = True  # type: ignore[attr-defined]
         return tags
+
+
+def _one_column(X: Any) -> Iterable[str]:  # noqa: ANN401
+    """Return the only column of a frame or of an array of two axes; anything else unchanged."""
+    if len(getattr(X, "shape", ())) != 2:  # noqa: PLR2004
+        return cast("Iterable[str]", X)
+    if X.shape[1] != 1:
+        raise TwinWLError(
+            f"X: got {X.shape[1]} columns, expected one of SMILES; choose it, as in X[['smiles']]"
+        )
+    return cast("Iterable[str]", np.asarray(X)[:, 0].tolist())
 
 
 class TaskEstimator(GraphEstimator):
@@ -409,6 +502,8 @@ class TaskEstimator(GraphEstimator):
     target_: str
     class_weight: object = None
     random_state: RandomState
+    _held_out: tuple[str, list[HeldOut]] | None = None
+    """How graphs were held out and what was chosen by them, and the decisions about them, of each task."""
 
     def _read_targets(self, y: object, n_graphs: int, sample_weight: object, groups: object) -> TargetTable:
         return TargetTable.read(
@@ -429,6 +524,9 @@ class TaskEstimator(GraphEstimator):
         """Return the model of one task among several: what tasks share, and ``heads_``."""
         model = self._share_with(type(self)(**self.get_params(deep=False)))
         model.tasks_, model.heads_, model.target_ = None, [self.heads_[place]], (self.tasks_ or ())[place]
+        if self._held_out is not None:
+            how, held = self._held_out
+            model._held_out = how, [held[place]]  # noqa: SLF001  (of the same class)
         return model
 
     def _per_task(self, values: list[_T]) -> _T | list[_T]:
@@ -453,6 +551,7 @@ class TaskEstimator(GraphEstimator):
         pairs = zip(self.heads_, decisions)
         return [getattr(head, what)(own, *args, **kwargs) for head, own in pairs]
 
+    @predicts_around_gaps
     def predict(self, X: GraphsLike) -> Any:  # noqa: ANN401
         """Return the class of each graph, or a number, shape (n_graphs,), or (n_graphs, n_tasks)."""
         self._check_fitted()
@@ -527,6 +626,21 @@ class TaskEstimator(GraphEstimator):
         return self
 
     @property
+    def report_(self) -> TrainingReport:
+        """Metrics on the training graphs that were held out, by task, with plots; not saved.
+
+        They also chose the epoch, or rounds and C, so they are a little optimistic.
+        """
+        self._check_fitted()
+        if self._held_out is None:
+            raise TwinWLError(
+                "this model has no report: it held out no graphs, or is from a file, which does not keep them"
+            )
+        how, held = self._held_out
+        found = map(TargetReport.of, held)
+        return TrainingReport(dict(zip(self.tasks_ or ("",), found)), how)
+
+    @property
     def conformal_(self) -> Any:  # noqa: ANN401
         """What sets and intervals are made of: scores of held-out graphs, of each task; None without any."""
         return self._per_task([head.conformal for head in self.heads_])
@@ -550,6 +664,7 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
         """The classes, sorted; of several tasks a list with one array per task."""
         return self._per_task([head.classes for head in self.heads_])
 
+    @predicts_around_gaps
     def decision_function(self, X: GraphsLike) -> Any:  # noqa: ANN401
         """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes).
 
@@ -558,6 +673,7 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
         self._check_fitted()
         return self._columns(self._decisions(X))  # type: ignore[arg-type]
 
+    @predicts_around_gaps
     def predict_proba(self, X: GraphsLike) -> Float64 | list[Float64]:
         """Return the probability of each class, shape (n_graphs, n_classes); of several tasks a list.
 
@@ -568,6 +684,7 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
         self._check_fitted()
         return self._per_task(self._ask("probabilities", self._decisions(X)))
 
+    @predicts_around_gaps
     def predict_set(
         self, X: GraphsLike, confidence: float = 0.9, per_class: bool = True
     ) -> Bool | list[Bool]:
@@ -602,6 +719,7 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
     heads_: list[NumberHead]
     score = TaskEstimator.score
 
+    @predicts_around_gaps
     def predict_interval(self, X: GraphsLike, confidence: float = 0.9) -> Float64 | list[Float64]:
         """Return the lower and upper end of an interval for each graph, shape (n_graphs, 2).
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import MAX_ITEMS, checked, integer
+from twinwl.arguments import MAX_ITEMS, PATH, checked, integer
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, import_extra
 
 if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
+    from scipy.sparse import csr_matrix
 
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
@@ -70,7 +71,7 @@ class Explanation:
     decision : float
         The decision value that the shares explain; for a regressor, the number.
     intercept : float
-        The part of the decision that depends on no node.
+        The part of the decision that depends on no node; also the shares of patterns that are absent.
     node_shares : array of float64, shape (n_nodes,)
         What each node adds to the decision as the root of the trees that are counted: a column's share is
         split among the nodes of its colour, by their rooted sizes where the features are sums of those.
@@ -85,6 +86,8 @@ class Explanation:
     view_shares : dict from str to float
         What each view adds to the decision, and likewise pairs and extra features; empty where there is one
         view and nothing else.
+    model
+        The model or vectorizer that knows which colours occurred in training, to mark others; or None.
     """
 
     graph: GraphBatch
@@ -98,6 +101,7 @@ class Explanation:
     target: str | None = None
     positive: object = None
     view_shares: Mapping[str, float] = field(default_factory=dict)
+    model: Any = field(default=None, repr=False)
 
     @property
     def predicted(self) -> str:
@@ -174,7 +178,40 @@ class Explanation:
         """
         from twinwl.report.picture import draw_explanation  # noqa: PLC0415  (matplotlib, on demand)
 
-        draw_explanation(self, target, molecule)
+        draw_explanation(self, target, molecule, model=self.model)
+
+    def plot(self, axes: Axes | None = None, molecule: object = None) -> Axes:
+        """Draw the graph with its nodes shaded, on matplotlib axes if given, and return these.
+
+        Parameters
+        ----------
+        axes
+            Matplotlib axes; None makes new ones.
+        molecule
+            As for `draw`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        if axes is None:
+            axes = import_extra("matplotlib.figure", None).Figure().subplots()
+        self.draw(axes, molecule)
+        return axes
+
+    def save_page(self, path: str | Path, molecule: str | None = None) -> None:
+        """Write a self-contained HTML page: the decision, the shaded graph, and its patterns.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        molecule
+            SMILES to draw as a structural formula, atoms in the order of the nodes.
+        """
+        from twinwl.report.page import explanation_page, write_page  # noqa: PLC0415  (on demand)
+
+        write_page(checked("path", path, PATH), explanation_page(self, molecule))
 
 
 class Decision(NamedTuple):
@@ -197,6 +234,7 @@ def explanation_of(
     decision: Decision,
     method: str,
     n_columns: int = 10,
+    row: csr_matrix | None = None,
 ) -> Explanation:
     """Build an explanation from the contribution of each column to the decision.
 
@@ -214,9 +252,11 @@ def explanation_of(
         How, as text.
     n_columns
         Number of columns to list.
+    row
+        The columns to choose from, with their values; None takes those of the graph.
     """
     n_columns = checked("n_columns", n_columns, integer(0, MAX_ITEMS))
-    row = encoding.matrix[0]
+    row = encoding.matrix[0] if row is None else row
     by_weight = np.argsort(-np.abs(contributions[row.indices]), kind="stable")
     by_weight = by_weight[contributions[row.indices[by_weight]] != 0][:n_columns]
     return Explanation(

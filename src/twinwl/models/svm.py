@@ -209,6 +209,7 @@ def _partner(
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
 INNER_FOLDS = integer(2, MAX_ITEMS)
 Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows to learn from, and the held-out rows
+Tick: TypeAlias = Callable[[int], None]  # is told how many more SVMs have been trained
 
 _FEWEST_RINGS = 50  # molecules with a ring that each class needs, so that only these are calibrated on
 
@@ -246,9 +247,18 @@ class SelectedSVM:
     unlike_rows: Any = None
     unlike: Any = None
 
+    @property
+    def setting(self) -> str:
+        """What was chosen, as text."""
+        return f"{self.n_iter} round{'s' * (self.n_iter != 1)}, C = {self.C:g}"
+
 
 def select_svms(
-    kernels: Iterable[tuple[int, Float64]], choices: Sequence[Choice], C: object, n_jobs: int | None = None
+    kernels: Iterable[tuple[int, Float64]],
+    choices: Sequence[Choice],
+    C: object,
+    n_jobs: int | None = None,
+    tick: Tick | None = None,
 ) -> list[SelectedSVM]:
     """Try every C on every kernel matrix by cross-validation, and train the best on all graphs, per task.
 
@@ -265,13 +275,20 @@ def select_svms(
         The penalties.
     n_jobs
         Threads.
+    tick
+        Is called after each inner fold; `n_inner_svms` says how many SVMs it will be told of.
     """
     Cs = checked("C", C, PENALTIES)
     found: list[SelectedSVM | None] = [None] * len(choices)
     for n_iter, similarities in kernels:
         for place, choice in enumerate(choices):
-            found[place] = choice.better(found[place], n_iter, similarities, Cs, n_jobs)
+            found[place] = choice.better(found[place], n_iter, similarities, Cs, n_jobs, tick)
     return [chosen for chosen in found if chosen is not None]
+
+
+def n_inner_svms(n_kernels: int, choices: Sequence[Choice], C: object) -> int:
+    """Return how many SVMs the inner folds need: for every kernel matrix, task, fold and C."""
+    return n_kernels * sum(len(choice.folds) for choice in choices) * len(checked("C", C, PENALTIES))
 
 
 class Choice(NamedTuple):
@@ -309,12 +326,13 @@ class Choice(NamedTuple):
         similarities: Float64,
         Cs: list[float],
         n_jobs: int | None,
+        tick: Tick | None,
     ) -> SelectedSVM | None:
         """Try every C on one more kernel matrix; return the best SVM so far, which may be ``before``."""
         scores = {} if before is None else before.scores
         highest, leading = (-np.inf, None) if before is None else (before.score, before.held_out)
         best = None
-        of_penalties = self.svm.held_out(similarities, self.targets, Cs, self.folds, n_jobs)
+        of_penalties = self.svm.held_out(similarities, self.targets, Cs, self.folds, n_jobs, tick)
         for penalty, decisions in zip(Cs, of_penalties):
             found = scores[n_iter, penalty] = score_column(self.targets, decisions, self.scoring)
             if found > highest or (found == highest and self._wins_tie(leading, decisions)):
@@ -519,12 +537,18 @@ class SVM:
         Cs: list[float],
         folds: list[Fold],
         n_jobs: int | None,
+        tick: Tick | None = None,
     ) -> list[Float64]:
         """Return decisions about all graphs for each C, each by an SVM that did not learn from it."""
         shared = self._shared(similarities)
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._of_fold)(shared, targets, fold, Cs) for fold in folds
-        )
+
+        def of_fold(fold: Fold) -> list[Float64]:
+            found = self._of_fold(shared, targets, fold, Cs)
+            if tick is not None:
+                tick(len(Cs))
+            return found
+
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(of_fold)(fold) for fold in folds)
         out = [np.empty((len(targets.rows), *first.shape[1:])) for first in parts[0]]
         for part, (_, held) in zip(parts, folds):
             for whole, decisions in zip(out, part):

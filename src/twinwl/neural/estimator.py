@@ -23,6 +23,7 @@ from twinwl.models.base import GraphEstimator, TaskEstimator, seeds, with_parame
 from twinwl.models.calibration import ClassHead, NumberHead, hold_out, hold_out_scaffolds, scaffolds_of
 from twinwl.models.explanation import Decision
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
+from twinwl.models.report import HeldOut
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
 from twinwl.neural import training
 from twinwl.neural.training import Examples, Held, History
@@ -326,14 +327,21 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         self.module_, self.history_ = self._trained(rows, self.max_epochs, seeds, start, validation, monitor)
         self.n_epochs_ = self.history_.best_epoch + 1
         self._fitted_with = self.get_params(deep=False)
-        self.held_out_outputs_ = None
+        self.held_out_outputs_ = self._held_out = None
         if validation is not None:
             self.held_out_outputs_ = training.predict_logits(self.module_, validation.examples)
             answers = validation.targets.reshape(-1, len(self.heads_))
             decisions = self._task_decisions(self.held_out_outputs_)
+            learnt = np.nanmean(rows.targets.reshape(-1, len(self.heads_)), axis=0)
+            held = []
             for place, head in enumerate(self.heads_):
                 known = is_known(answers[:, place])
-                self.heads_[place] = head.calibrated(decisions[place][known], answers[known, place])
+                judged = decisions[place][known], answers[known, place]
+                self.heads_[place] = head.calibrated(*judged)
+                held.append(HeldOut(head, *judged, mean=float(learnt[place])))
+            again = ", before the refit on all graphs" if self.refit else ""
+            chosen = f"best of {self.history_.n_epochs} epochs: {self.history_.best_epoch + 1}{again}"
+            self._held_out = f"{len(answers):,} graphs; {chosen}", held
 
     def _trained(
         self,

@@ -20,6 +20,7 @@ import numpy as np
 from twinwl.arguments import MAX_ITEMS
 from twinwl.errors import TwinWLError, TwinWLWarning, import_extra
 from twinwl.evaluation.predictions import alphabet_of, unseen_shares
+from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.metrics import positive_class
 from twinwl.refinement.colours import refine
@@ -330,7 +331,7 @@ def columns_shown(
         around = [] if root is None else _reached(graph, root, column.tree.depth)
         environment = None
         if root is not None and molecule is not None and alphabet is not None:
-            bonds, atoms = alphabet.edge_labels is not None, model.atoms_ or "skeleton"
+            bonds, atoms = alphabet.edge_labels is not None, model.atoms_ or FIRST_ATOMS
             views = getattr(model, "view_names_", ())
             atoms = column.name.partition(":")[0] if views else atoms
             if not column.name.partition(":")[2 * bool(views)].startswith("d"):  # a pair has no environment

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -231,7 +232,7 @@ def svg_of(
     discs = [
         (*point, str(label) if graph.has_node_labels else "", paint(slots.setdefault(label, len(slots))))
         for point, label in zip(drawing.points.tolist(), graph.labels_of_nodes())
-        if molecule is None or label != "C"
+        if molecule is None or not _CORNER.fullmatch(str(label))
     ]
     return fragment("graph", drawing, discs, title, root)
 
@@ -243,6 +244,7 @@ def fragment(name: str, *values: object) -> Markup:
 
 
 _GRAPHS_DRAWN = 8
+_CORNER = re.compile(r"C(H\d?)?( X\d)?( ring)?")  # labels of a plain carbon, of every level
 _LARGEST_DRAWN = 120  # maximum number of nodes of a readable drawing
 
 
@@ -272,6 +274,15 @@ def explanation_html(explanation: Explanation) -> str:
 
         picture = explanation_svg(explanation)
     return fragment("explanation", str(explanation), picture)
+
+
+def explanation_page(explanation: Explanation, molecule: str | None) -> str:
+    """Return the page of an explanation that stands alone, as HTML."""
+    from twinwl.datasets.dataset import Dataset  # noqa: PLC0415  (heavy)
+    from twinwl.report.explain import explain_page  # noqa: PLC0415
+
+    named = Dataset("one graph", explanation.graph, smiles=None if molecule is None else (molecule,))
+    return explain_page(named, explanation, explanation.model)
 
 
 def tree_html(tree: RootedTree) -> str:

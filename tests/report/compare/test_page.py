@@ -114,7 +114,9 @@ def test_very_many_colours_are_cut_and_those_that_differ_come_first():
 
 def test_molecules_are_drawn_as_molecules():
     pytest.importorskip("rdkit", reason="needs RDKit")
-    page = page_of(load_dataset("smiles:CCO"), load_dataset("smiles:CCN"))
+    page = page_of(
+        load_dataset("smiles:CCO", atoms="constitution"), load_dataset("smiles:CCN", atoms="constitution")
+    )
     assert re.search(r'class="element el-O"[^>]*>O<', page)
     assert re.search(r'class="element el-N"[^>]*>N<', page)
 

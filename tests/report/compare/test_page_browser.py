@@ -18,7 +18,10 @@ def decalin(tmp_path_factory):
     """The page of decalin and bicyclopentyl, which part in round 3 by their rooted sizes."""
     pytest.importorskip("rdkit", reason="needs RDKit")
     path = tmp_path_factory.mktemp("pages") / "decalin.html"
-    first, second = load_dataset("smiles:C1CCC2CCCCC2C1"), load_dataset("smiles:C1CCCC1C1CCCC1")
+    first, second = (
+        load_dataset("smiles:C1CCC2CCCCC2C1", atoms="constitution"),
+        load_dataset("smiles:C1CCCC1C1CCCC1", atoms="constitution"),
+    )
     write_page(path, compare_page(first, second, compare(first.graphs, second.graphs)))
     return path, (first, second)
 

@@ -10,7 +10,9 @@ pytest.importorskip("rdkit", reason="needs RDKit")
 
 
 def texts(smiles, points):
-    return atom_texts(smiles, GraphBatch.from_smiles([smiles]), np.array(points, dtype=float))
+    return atom_texts(
+        smiles, GraphBatch.from_smiles([smiles], atoms="skeleton"), np.array(points, dtype=float)
+    )
 
 
 def test_carbon_in_a_chain_is_left_bare():

@@ -10,7 +10,7 @@ pytest.importorskip("rdkit", reason="molecules are drawn with RDKit")
 
 
 def molecule(smiles):
-    return draw(GraphBatch.from_smiles([smiles]), smiles)
+    return draw(GraphBatch.from_smiles([smiles], atoms="skeleton"), smiles)
 
 
 @pytest.mark.parametrize(

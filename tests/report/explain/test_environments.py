@@ -44,7 +44,7 @@ def test_the_smarts_matches_its_molecule_at_its_atom(chem, atoms, bonds):
 
 @pytest.mark.parametrize("bonds", [False, True])
 def test_every_atom_that_matches_has_the_same_colour(chem, bonds):
-    batch = GraphBatch.from_smiles(SMILES)
+    batch = GraphBatch.from_smiles(SMILES, atoms="skeleton")
     colours = refine(batch, 2, edge_labels=bonds).colours
     for graph, smiles in enumerate(SMILES):
         for atom in range(batch[graph].n_nodes):

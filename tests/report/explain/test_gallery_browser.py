@@ -16,7 +16,7 @@ pytestmark = pytest.mark.exhaustive
 
 @pytest.fixture(scope="module")
 def path(model, tmp_path_factory):  # noqa: F811
-    data = load_dataset(["CCCO", "CCCCCCCCCCCC", "CC(C)(C)CN"], kind="smiles")
+    data = load_dataset(["CCCO", "CCCCCCCCCCCC", "CC(C)(C)CN"], kind="smiles", atoms="skeleton")
     path = tmp_path_factory.mktemp("pages") / "gallery.html"
     training = Dataset("training", data.graphs[:1], names=("C" * 150,))
     write_page(path, page_of(model, data, nearest=Nearest(training, [0] * 3, [0.5] * 3)))

@@ -21,13 +21,13 @@ ALCOHOLS, ALKANES = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"
 @pytest.fixture(scope="module")
 def model():
     pytest.importorskip("rdkit", reason="needs RDKit")
-    graphs = GraphBatch.from_smiles((ALCOHOLS + ALKANES) * 2)
+    graphs = GraphBatch.from_smiles((ALCOHOLS + ALKANES) * 2, atoms="skeleton")
     return STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
 
 
 @pytest.fixture(scope="module")
 def propanol(model):
-    named = load_dataset("smiles:CCCO")
+    named = load_dataset("smiles:CCCO", atoms="skeleton")
     return named, model.explain(named.graphs)
 
 
@@ -118,7 +118,7 @@ def test_molecules_have_atoms_and_their_patterns_smarts(page, propanol):
 
 
 def test_unseen_atoms_are_marked_with_their_first_round(model):
-    named = load_dataset("smiles:CCCN")
+    named = load_dataset("smiles:CCCN", atoms="skeleton")
     found = model.explain(named.graphs)
     page = explain_page(named, found, model)
     marked = dict(re.findall(r'aria-label="Atom (\d), \w, share [^"]*, unseen from round (\d) on"', page))

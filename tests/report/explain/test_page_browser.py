@@ -21,9 +21,9 @@ pytestmark = pytest.mark.exhaustive
 def path(tmp_path_factory):
     """The page of butanol, for a model that tells alcohols from alkanes."""
     alcohols, alkanes = ["CO", "CCO", "CCCO", "CC(C)O"], ["C", "CC", "CCC", "CC(C)C"]
-    graphs = GraphBatch.from_smiles((alcohols + alkanes) * 2)
+    graphs = GraphBatch.from_smiles((alcohols + alkanes) * 2, atoms="skeleton")
     model = STwinSVC(n_iter=2, C=1.0).fit(graphs, (["alcohol"] * 4 + ["alkane"] * 4) * 2)
-    named = load_dataset("smiles:CCCCO")
+    named = load_dataset("smiles:CCCCO", atoms="skeleton")
     path = tmp_path_factory.mktemp("pages") / "butanol.html"
     write_page(path, explain_page(named, model.explain(named.graphs), model))
     return path

@@ -22,7 +22,7 @@ def explanation():
 @pytest.fixture(scope="module")
 def ethanol():
     pytest.importorskip("rdkit", reason="molecules are drawn by RDKit; install twinwl[chem]")
-    batch = GraphBatch.from_smiles(["CCO", "CCC"] * 5)
+    batch = GraphBatch.from_smiles(["CCO", "CCC"] * 5, atoms="skeleton")
     return STwinSVC(1, 1).fit(batch, [1, 0] * 5).explain(batch[0])
 
 
@@ -86,10 +86,10 @@ def test_bad_targets_and_molecules_are_refused(ethanol, tmp_path):
 
 def test_unseen_atoms_have_a_dashed_circle():
     pytest.importorskip("rdkit")
-    model = STwinSVC(1, 1).fit(GraphBatch.from_smiles(["CCO", "CCC"] * 5), [1, 0] * 5)
+    model = STwinSVC(1, 1).fit(GraphBatch.from_smiles(["CCO", "CCC"] * 5, atoms="skeleton"), [1, 0] * 5)
     for smiles, n_unseen in (("CCO", 0), ("CCCN", 2)):  # the nitrogen, and the carbon next to it
         axes = Figure().subplots()
-        found = model.explain(GraphBatch.from_smiles([smiles]))
+        found = model.explain(GraphBatch.from_smiles([smiles], atoms="skeleton"))
         draw_explanation(found, axes, smiles, model=model)
         circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
         assert sum(circle.get_linestyle() != "solid" for circle in circles) == n_unseen
