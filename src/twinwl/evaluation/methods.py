@@ -408,9 +408,10 @@ def trainable(name: str) -> Method:
     Traceback (most recent call last):
     twinwl.errors.TwinWLError: gin cannot be written to a file, only evaluated; use stwin, ...
     """
-    found = resolve(name)
-    if not found.regressor:
-        known = ", ".join(other.name for other in METHODS.values() if other.regressor)
+    found, savable = resolve(name), [other for other in METHODS.values() if other.regressor]
+    savable = [other for other in savable if not other.home.startswith(_HERE)]  # no forests
+    if not found.regressor or found.home.startswith(_HERE):
+        known = ", ".join(other.name for other in savable)
         raise TwinWLError(f"{name} cannot be written to a file, only evaluated; use {known}")
     return found
 
