@@ -197,7 +197,7 @@ Proba = Annotated[bool, opt("Add the probability of each class (classifiers).", 
 ExtraFeatures = Annotated[
     str | None,
     opt(
-        "Columns of numbers, a,b,c, to learn from beside the graphs; rdkit: its 2D descriptors (stwin-svc).",
+        "Columns to learn from as well, or rdkit.",
         "COL",
         "--extra-features",
     ),

@@ -22,10 +22,6 @@ RMSE with that of always predicting the mean. Of molecules, whole scaffolds (rin
 held out: by networks rare ones, by stwin-svc to choose rounds and C and for the errors of predict
 --confidence. --split scaffold holds out common ones too; --split stratified holds out molecules at random.
 
-[bold]Views[/]: --atoms skeleton,constitution,ecfp learns from several levels of atoms at once, and --set
-average_rounds=true --set pairs=10 average the kernels of all rounds, and of pairs of atoms, instead of
-choosing one. --extra-features learns from columns of numbers as well (all of them stwin-svc).
-
 Rows that cannot be used are listed in a .skipped.csv beside the model.
 
 [bold]Examples[/]
