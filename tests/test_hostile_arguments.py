@@ -58,6 +58,7 @@ class Guess(DummyClassifier):
 
 # A good value for each parameter that has no default, by its name; and cheap ones for some that have.
 GOOD = {
+    "SmilesToGraphs.fit_transform(X)": lambda: ["CCO"],
     "SmilesToGraphs.transform(X)": lambda: ["CCO"],
     "from_networkx(graphs)": LABELLED.to_networkx,
     "from_igraph(graphs)": LABELLED.to_igraph,
@@ -71,6 +72,7 @@ GOOD = {
     "g": lambda: EDGES[:1],
     "h": lambda: EDGES[1:2],
     "graphs": lambda: GRAPHS,
+    "queries": lambda: GRAPHS,
     "batches": lambda: [GRAPHS, GRAPHS],
     "edge_lists": lambda: EDGES,
     "adjacencies": lambda: [np.array([[0, 1], [1, 0]])],

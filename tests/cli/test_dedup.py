@@ -157,7 +157,7 @@ def test_rows_that_cannot_be_read_are_listed_beside_the_output(table, tmp_path):
 def test_contradicting_targets_are_counted(table, tmp_path):
     groups = tmp_path / "groups.csv"
     result = run(table, "--target", "activity", "--keep", "last", "--groups", groups)
-    assert "1 group with different 'activity'." in result.stdout
+    assert "1 group with more than one 'activity'." in result.stdout
     found = list(csv.DictReader(groups.open()))
     assert [(row["name"], row["representative"], row["activity"]) for row in found] == [
         ("a", "3", "5"),
@@ -210,7 +210,7 @@ def test_an_sd_file_becomes_a_table_with_its_structures(tmp_path):
 @pytest.mark.parametrize(
     ("keep", "message"),
     [
-        ("best:activities", "--keep best: got 'activty'; did you mean 'activity'?"),
+        ("best:activities", "--keep best: got 'activities'; did you mean 'activity'?"),
         ("best", "--keep: got 'best', expected 'first', 'last' or 'best:COLUMN'"),
         ("best:", "--keep best: got ''"),
         ("some", "--keep: got 'some'"),

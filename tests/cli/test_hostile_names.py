@@ -56,7 +56,7 @@ def test_json_is_not_changed(folder):
 
 
 def test_a_table_keeps_the_names_as_they_are(folder):
-    assert run("dedup", folder / "m.smi", "-o", folder / "groups.jsonl").exit_code == 0
+    assert run("dedup", folder / "m.smi", "--groups", folder / "groups.jsonl").exit_code == 0
     assert r"\u001b]0;title\u0007" in (folder / "groups.jsonl").read_text()
 
 

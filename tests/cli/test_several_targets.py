@@ -38,7 +38,7 @@ def svc(tmp_path_factory):
     folder = tmp_path_factory.mktemp("svc")
     data, model, result = train(folder, "--target", "all", "--method", "stwin-svc", "--set", "n_iter=1")
     assert result.exit_code == 0, result.output
-    assert "target: all leaves out 'name' (text)" in result.output
+    assert "target: all leaves out 'name' (ids)" in result.output
     return data, model, result.stdout
 
 
@@ -160,7 +160,7 @@ def test_a_column_that_says_how_to_split_is_no_target(used, tmp_path):
     data.write_text("\n".join([lines[0], *whole]) + "\n")
     result = run("evaluate", data, "--target", "all", "--method", "stwin-svc", *used)
     assert result.exit_code == 0, result.output
-    assert "target: all leaves out 'name' (text), 'year' (split or groups)" in result.output
+    assert "target: all leaves out 'name' (ids), 'year' (split or groups)" in result.output
     assert "the target 'alcohol' has 2 values" in result.stdout
 
 
@@ -208,7 +208,7 @@ def test_wrong_columns_are_named(columns, named, tmp_path):
 def test_all_needs_a_column_that_can_be_a_target(tmp_path):
     data = write_tasks(tmp_path / "m.csv", [["x"] * 36, [""] * 36])
     result = run("train", data, "-o", tmp_path / "m.twinwl", "--target", "all")
-    assert "no column can be a target: 'name' (text), 'alcohol' (text), 'large' (empty)" in result.output
+    assert "no column can be a target: 'name' (ids), 'alcohol' (text), 'large' (empty)" in result.output
 
 
 def test_a_column_may_be_called_all_or_contain_a_comma(tmp_path):

@@ -75,7 +75,7 @@ def test_a_source_without_columns_has_no_ids(tmp_path):
 def test_ids_are_no_targets():
     assert tw.load_dataset(table(id=[1, 2, 3], logS=[0.5, 1.5, 2.5])).target == "logS"
     assert tw.load_dataset(table(id=[1, 2, 3])).y is None
-    with pytest.warns(tw.TwinWLWarning, match="leaves out 'note'"):
+    with pytest.warns(tw.TwinWLWarning, match=r"leaves out 'id' \(ids\), 'note'"):
         found = tw.load_dataset(table(id=[1, 2, 3], a=[0, 1, 0], b=[1, 1, 0], note=["x"] * 3), target="all")
     assert found.tasks == ("a", "b")
 

@@ -87,7 +87,7 @@ def test_other_steps_refuse_rows_that_cannot_be_read():
 
 
 def test_names_of_columns_pass_through_a_pipeline():
-    steps = make_pipeline(tw.SmilesToGraphs(), tw.STwinVectorizer(1)).fit(["CCO"])
+    steps = make_pipeline(tw.SmilesToGraphs("skeleton"), tw.STwinVectorizer(1)).fit(["CCO"])
     assert steps.get_feature_names_out().tolist()[-1] == "1: O(C)"
 
 

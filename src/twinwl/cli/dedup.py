@@ -120,7 +120,7 @@ def dedup(
         return
     _print_summary(found, read.names, level, differing)
     for name, count in contradictions.items():
-        say(f"{counted(count, 'group')} with different {name!r}.")
+        say(f"{counted(count, 'group')} with more than one {name!r}.")
     if notes:
         say("\n" + "\n".join(notes))
 

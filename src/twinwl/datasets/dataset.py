@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -532,7 +533,7 @@ def choose_targets(
     target: str | tuple[str, ...] | None,
     targets: Targets,
     cells: Callable[[], Mapping[str, Sequence[object]]] = dict,
-    used: Sequence[str] = (),
+    used: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """Return the columns of targets, none if there are no targets.
 
@@ -550,7 +551,7 @@ def choose_targets(
     cells
         Returns the cells of all columns; called for ``"all"``.
     used
-        Columns that ``"all"`` leaves out.
+        Columns that ``"all"`` leaves out, and what they are used for.
 
     >>> choose_targets(["toxic", "approved"], "m.csv", "toxic, approved", "given")
     ('toxic', 'approved')
@@ -600,7 +601,7 @@ def named_column(header: Sequence[str], wanted: str, option: str, name: str) -> 
 
 
 def usable_targets(
-    columns: Mapping[str, Sequence[object]], source: str, used: Sequence[str] = ()
+    columns: Mapping[str, Sequence[object]], source: str, used: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
     """Return the columns that can be targets: of finite numbers, at least two of which differ.
 
@@ -611,9 +612,7 @@ def usable_targets(
     GraphInputError
         If there are none; the message says why each column is none.
     """
-    reasons = {
-        name: "split or groups" if name in used else _unusable(cells) for name, cells in columns.items()
-    }
+    reasons = {name: used[name] if name in used else _unusable(cells) for name, cells in columns.items()}
     usable = tuple(name for name, reason in reasons.items() if not reason)
     others = ", ".join(f"{name!r} ({reason})" for name, reason in reasons.items() if reason)
     if not usable:

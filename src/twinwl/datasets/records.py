@@ -28,7 +28,6 @@ from twinwl.arguments import checked, integer
 from twinwl.arrays import Values
 from twinwl.datasets import dataset, formats
 from twinwl.datasets.dataset import (
-    ALL,
     Dataset,
     RowError,
     Targets,
@@ -334,13 +333,15 @@ class Table(NamedTuple):
         smiles = choose_smiles(self.header, self.name, reading.smiles_column)
         lacking = reading.shared and reading.id not in self.header
         ids = self.ids(None if lacking else reading.id, smiles)
-        free = [name for name in self.header if name not in {smiles, ids, *id_columns_of(self.header)}]
-        header = free if reading.target in {None, ALL} else self.header
+        taken = {smiles, *id_columns_of(self.header)} if reading.target is None else set()
+        header = [name for name in self.header if name not in taken]
 
         def cells() -> dict[str, list[object]]:
-            return {name: found for name, found in self.cells().items() if name in free}
+            return {name: found for name, found in self.cells().items() if name != smiles}
 
-        chosen = choose_targets(header, self.name, reading.target, targets, cells, reading.not_targets)
+        used = dict.fromkeys(reading.not_targets, "split or groups")
+        used |= {} if ids is None else {ids: "ids"}
+        chosen = choose_targets(header, self.name, reading.target, targets, cells, used)
         records = table_records(self, smiles, chosen, ids)
         return Records(self.name, "smiles", records, chosen, reading.level, reading.n_jobs, id=ids)
 
@@ -394,14 +395,15 @@ def table_records(
 
     Molecules are named by the cells of the column ``ids``, else by their SMILES.
     """
-    columns = [table.header.index(name) for name in (smiles, ids or smiles, *wanted)]
+    columns = [table.header.index(name) for name in (smiles, *wanted, *([] if ids is None else [ids]))]
     for row, (line, cells) in enumerate(table.read(columns)):
         if isinstance(cells, str):
             yield Record(row, line, "", "", error=cells)
         else:
             text = "" if is_missing(cells[0]) else str(cells[0])
             error = "" if text else f"its cell of {smiles!r} is empty"
-            yield Record(row, line, text, _line_of(cells[1]) if ids else text, tuple(cells[2:]), error)
+            name = text if ids is None else _line_of(cells[-1])
+            yield Record(row, line, text, name, tuple(cells[1 : 1 + len(wanted)]), error)
 
 
 def check_ids(rows: Rows, column: str, source: str) -> None:
@@ -563,9 +565,10 @@ def read_sdf(where: str, reading: ReadOptions, targets: Targets) -> Records:
         def cells() -> dict[str, list[object]]:
             return {name: found for name, found in sdf_columns(where).items() if name != "title"}
 
+        used = dict.fromkeys(reading.not_targets, "split or groups")
         if reading.target is not None and reading.target not in header:  # in another record, perhaps
             header = list(cells())
-        chosen = choose_targets(header, where, reading.target, targets, cells, reading.not_targets)
+        chosen = choose_targets(header, where, reading.target, targets, cells, used)
     ids = reading.id
     if ids is not None:
         columns = sdf_columns(where)

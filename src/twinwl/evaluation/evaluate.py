@@ -61,7 +61,7 @@ _QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 @overload
 def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) -> MethodComparison: ...  # noqa: ANN401
 @overload
-def evaluate(method: object, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
+def evaluate(method: object = None, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
 def evaluate(
     method: object = None,
     dataset: Dataset | str | Path | tuple[object, ...] | None = None,

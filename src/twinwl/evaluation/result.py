@@ -620,7 +620,8 @@ class MethodComparison(Rendered):
             [
                 *pair.names,
                 f"{math.copysign(float(METRICS[pair.metric].gap(*pair.means)), pair.difference):+g}",
-                *map(_two_digits, (pair.t_p_value, pair.holm_p_value, pair.better, pair.equal, pair.worse)),
+                *(f"{each:.2g}" for each in (pair.t_p_value, pair.holm_p_value)),
+                *(f"{each:.2g}" for each in (pair.better, pair.equal, pair.worse)),
             ]
             for pair in self.pairs
         ]
@@ -646,10 +647,6 @@ class MethodComparison(Rendered):
 
 
 _FAIR = "fair protocol unless marked: mean ± standard deviation over folds"
-
-
-def _two_digits(share: float) -> str:
-    return f"{share:.2g}"
 
 
 def _tabular(rows: Sequence[Sequence[str]], n_left: int) -> str:

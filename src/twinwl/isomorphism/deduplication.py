@@ -72,6 +72,10 @@ class Deduplication:
             The first or last graph of each group; or a number for each graph, of which the largest wins. NaN
             loses to every number, and of equal numbers the first wins.
 
+        Returns
+        -------
+        array of int64, shape (n_groups,)
+
         Examples
         --------
         >>> import twinwl as tw
@@ -107,6 +111,13 @@ class Deduplication:
         y : array-like, shape (n_graphs,)
             A target for each graph.
 
+        Returns
+        -------
+        array of int64
+            The numbers of these groups.
+
+        Examples
+        --------
         >>> import twinwl as tw
         >>> tw.deduplicate([[(0, 1)], [(0, 1)], [(0, 1), (1, 2)]]).contradictions([0, 1, 1]).tolist()
         [0]

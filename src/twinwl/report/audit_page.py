@@ -31,7 +31,7 @@ _PAIRS_DRAWN = 12
 _QUERIES_DRAWN = 20
 _LARGEST_DRAWN = 80  # nodes
 _LONGEST_NAME = 34
-_SIZE = (480.0, 250.0)
+_SIZE, _TILE = (480.0, 250.0), (340.0, 220.0)
 
 
 def audit_page(audit: Audit, sets: Sequence[Dataset]) -> Page:
@@ -208,7 +208,7 @@ def neighbours_page(found: Neighbours) -> Page:
         if smiles is not None:  # with elements as labels, whatever level they were read at
             graph = GraphBatch.from_smiles([smiles])
         small = 0 < graph.n_nodes <= _LARGEST_DRAWN
-        return [svg_of(graph, smiles, title=title, size=_SIZE, slots=slots)] if small else []
+        return [svg_of(graph, smiles, title=title, size=_TILE, slots=slots)] if small else []
 
     sections = []
     for query, name in enumerate(found.queries.names[:_QUERIES_DRAWN]):
