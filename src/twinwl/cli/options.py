@@ -260,7 +260,7 @@ class ReadingAtomsFlags(ReadingFlags):
     atoms: Annotated[
         str | None,
         _read(
-            f"What atom labels contain: {', '.join(CHOICES['atoms'])}; several, with commas, are views "
+            f"What atom labels contain: {', '.join(CHOICES['atoms'])}, or several: a,b. "
             f"(stwin-svc, features). \\[default: {MODEL_ATOMS}]",
             "LEVEL",
             callback=among("atoms", several=True),

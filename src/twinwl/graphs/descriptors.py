@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import foreign_array
+from twinwl.arguments import foreign_array, items
 from twinwl.arrays import Float64, Ints
 from twinwl.errors import GraphInputError, import_extra, nearest, shown
 
@@ -69,7 +69,7 @@ class Extra(NamedTuple):
 
 
 def _numbers(name: str, cells: Iterable[Any], n_graphs: int) -> Float64:
-    listed = list(cells)
+    listed = items(f"extra feature {name!r}", cells, "one number per graph")
     if len(listed) != n_graphs:
         raise GraphInputError(
             f"extra feature {name!r} has {len(listed)} values for {n_graphs} graphs; give one per graph"
@@ -78,7 +78,7 @@ def _numbers(name: str, cells: Iterable[Any], n_graphs: int) -> Float64:
     for graph, cell in enumerate(listed):
         try:
             out[graph] = np.nan if cell is None or cell == "" else float(cell)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise GraphInputError(
                 f"extra feature {name!r} is {shown(cell)}, expected a number; correct it, or leave it empty",
                 graph,
