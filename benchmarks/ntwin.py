@@ -231,7 +231,7 @@ def quotient_epoch(
     """Return one epoch on the quotient."""
     rows, subtree = None, None
     if histograms:
-        subtree = SubtreeHistograms.fitted(graphs, LAYERS, edge_labels=False)
+        subtree = SubtreeHistograms.fit_to(graphs, LAYERS, edge_labels=False)
         rows = SparseExamples(subtree.rows(graphs))
     return twin_epoch(y, NTwinExamples(_rows(graphs, LAYERS, HOPS), histograms=rows), encoder, subtree)
 

@@ -24,7 +24,7 @@ from twinwl.evaluation.splits import make_folds
 from twinwl.models.features import stwin_features
 from twinwl.neural.sparse import SparseExamples
 from twinwl.neural.stwin import NetworkInput, SparsePerceptron
-from twinwl.neural.training import Held, predict_logits, seeded, train
+from twinwl.neural.training import LabelledSet, predict_logits, seeded, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ def _accuracy(data: Dataset, fold: Fold, scaling: Scaling, seed: int) -> float:
         module,
         examples["train"],
         codes[fold.train],
-        validation=Held(examples["validation"], codes[fold.validation]),
+        validation=LabelledSet(examples["validation"], codes[fold.validation]),
         random_state=seed,
     )
     right = predict_logits(module, examples["test"]).argmax(axis=1) == codes[fold.test]
@@ -114,7 +114,7 @@ def _tf_idf(sums: sparse.csr_matrix, _: sparse.csr_matrix) -> Callable[..., spar
 
 
 def _root_and_excess(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
-    scaling = NetworkInput.fitted(sums.shape[1], [(sums, counts)])
+    scaling = NetworkInput.fit_to(sums.shape[1], [(sums, counts)])
 
     def rescale(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> sparse.csr_matrix:
         excess = scaling.apply(sums, counts)[:, scaling.n_steps :]
@@ -124,12 +124,12 @@ def _root_and_excess(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> Call
 
 
 def _steps_alone(_: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
-    scaling = NetworkInput.fitted(counts.shape[1], [(counts, None)])
+    scaling = NetworkInput.fit_to(counts.shape[1], [(counts, None)])
     return lambda _, counts: scaling.apply(counts, None)
 
 
 def _twin(sums: sparse.csr_matrix, counts: sparse.csr_matrix) -> Callable[..., sparse.csr_matrix]:
-    return NetworkInput.fitted(sums.shape[1], [(sums, counts)]).apply
+    return NetworkInput.fit_to(sums.shape[1], [(sums, counts)]).apply
 
 
 CANDIDATES: dict[str, Scaling] = {

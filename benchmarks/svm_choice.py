@@ -18,7 +18,7 @@ from sklearn.base import clone
 import twinwl as tw
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_by_rounds
-from twinwl.models.svm import KernelSVM, choose_machine, inner_folds, kernel_svm
+from twinwl.models.svm import Choice, KernelSVM, inner_folds, kernel_svm, select_svms
 from twinwl.models.targets import TargetColumn, TargetTable
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _choose(graphs: tw.GraphBatch, y: object, rounds: list[int], kind: type[Kern
     targets = TargetTable.read(y, len(graphs), None, None, None).column(0)
     encoding = stwin_features(graphs, max(rounds), "joint")
     kernels = similarities_by_rounds(encoding, rounds, "minmax", normalize=True)
-    machine = Timed(kernel_svm(targets).machine)
-    chosen = choose_machine(kernels, targets, machine, PENALTIES, inner_folds(targets, 5, 0))
+    svm = Timed(kernel_svm(targets).solver)
+    (chosen,) = select_svms(kernels, [Choice(targets, svm, inner_folds(targets, 5, 0))], PENALTIES)
     whole = time.process_time() - begin
     return (whole - sum(seconds.values()), *seconds.values(), whole), chosen
 

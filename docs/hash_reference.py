@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 WORD = 2**64
-HEARD, OWN, WHOLE = 0x9E3779B97F4A7C15, 0xB7E151628AED2A6A, 0x243F6A8885A308D3
+RECEIVED, OWN, WHOLE = 0x9E3779B97F4A7C15, 0xB7E151628AED2A6A, 0x243F6A8885A308D3
 EVERY_RADIUS_UP_TO, RADIUS_BEYOND = 256, 3
 
 
@@ -122,7 +122,7 @@ def absorb(key, value):
 
 
 def join(key, kind):
-    return blend(key[0] ^ kind[0], (key[1] + kind[1]) % WORD, HEARD)
+    return blend(key[0] ^ kind[0], (key[1] + kind[1]) % WORD, RECEIVED)
 
 
 def plus(first, second):

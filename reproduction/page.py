@@ -74,10 +74,10 @@ class Page:
             "case_study": mutagenicity is not None or bool(self.tables["cosines"]),
             "runtime_rounds": runs.RUNTIME_ROUNDS,
             "runtime_p_value": stored.RUNTIME_P_VALUE,
-            "n_rows": _counted(len(results.rows), "result"),
+            "n_rows": _count(len(results.rows), "result"),
             "made_with": sorted({", ".join(map(" ".join, versions)) for versions in made_with}),
         }
-        self.markdown = _rendered("RESULTS.md.jinja", self.facts)
+        self.markdown = _render("RESULTS.md.jinja", self.facts)
 
     def write(self, html: Path, markdown: Path) -> None:
         """Write the page as HTML and as Markdown, whose pictures go to the folder ``figures`` next to it."""
@@ -111,10 +111,10 @@ class Page:
             sets[pair][each.verdict].append(f"{each.dataset} ({points})")
         self.facts["verdicts"] = []
         for pair, of in sets.items():
-            said = [
-                f"{words} {_joined(of[verdict])}" for verdict, words in _VERDICTS.items() if verdict in of
+            phrases = [
+                f"{words} {_join(of[verdict])}" for verdict, words in _VERDICTS.items() if verdict in of
             ]
-            self.facts["verdicts"].append(f"{pair}: {'; '.join(said)}.")
+            self.facts["verdicts"].append(f"{pair}: {'; '.join(phrases)}.")
         header = ["", "methods", "Twin", "1-WL", "points", "p (t)", "p (Wilcoxon)", "runs", "verdict"]
         self.tables["significance"] = table(header, rows, words=(1, 8))
         self.pictures["results-significance"] = charts.difference_charts(found)
@@ -238,7 +238,7 @@ def findings(results: Results) -> str:
     >>> findings(Results([]))
     '- 0 of 101 cells of tables 1 and 2 are complete; the others are marked.'
     """
-    return _rendered("findings.md.jinja", _findings(results)).strip()
+    return _render("findings.md.jinja", _findings(results)).strip()
 
 
 def _findings(results: Results) -> dict[str, Any]:
@@ -271,7 +271,7 @@ def _findings(results: Results) -> dict[str, Any]:
             "mean": f"{np.mean(rises):.1f}",
             "least": f"{min(rises):.1f}",
             "most": f"{max(rises):.1f}",
-            "count": _counted(len(rises), "cell"),
+            "count": _count(len(rises), "cell"),
             "sets": _distinct(name for _, name in rising),
         },
         "close": close
@@ -375,25 +375,25 @@ def _note(cells: Mapping[str, ResultCell | None], *, ours: bool) -> str:
             searched[cell.grid].append(name)
     notes = ["not in the paper"] * ours
     for grid in sorted(filter(None, searched)):
-        notes.append(f"{grid} grid" + f" on {_joined(searched[grid])}" * (len(searched) > 1))
+        notes.append(f"{grid} grid" + f" on {_join(searched[grid])}" * (len(searched) > 1))
     return f" ({' · '.join(notes)})" if notes else ""
 
 
-def _rendered(template: str, facts: Mapping[str, Any]) -> str:
+def _render(template: str, facts: Mapping[str, Any]) -> str:
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)  # noqa: S701  (Markdown)
-    bullet = partial(_wrapped, first="- ", others="  ")
-    environment.filters |= {"wrap": _wrapped, "bullet": bullet, "join_words": _joined}
+    bullet = partial(_wrap, first="- ", others="  ")
+    environment.filters |= {"wrap": _wrap, "bullet": bullet, "join_words": _join}
     return re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(facts)).strip() + "\n"
 
 
-def _wrapped(text: str, first: str = "", others: str = "") -> str:
+def _wrap(text: str, first: str = "", others: str = "") -> str:
     """Wrap lines, so that diffs are readable."""
     words = " ".join(text.split())
     return fill(words, 110, initial_indent=first, subsequent_indent=others, break_on_hyphens=False) + "\n"
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _join(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
@@ -401,7 +401,7 @@ def _distinct(values: Any) -> list[Any]:  # noqa: ANN401
     return list(dict.fromkeys(values))
 
 
-def _counted(number: int, noun: str) -> str:
+def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + "s" * (number != 1)
 
 

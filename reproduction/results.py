@@ -191,7 +191,7 @@ class Results:
         """Read several stores; one that does not exist has no rows."""
         return cls(row for path in stores for row in ResultStore(path).rows())
 
-    @cache  # noqa: B019  (a page asks for each cell many times, and lives as long as its results)
+    @cache  # noqa: B019  (a page reads each cell many times, and exists as long as its results)
     def cell(self, dataset: str, method: str) -> ResultCell | None:
         """Return a cell, or None if there are no complete results."""
         return _cell(self._of_cell.get((dataset, method), []), self.n_folds)

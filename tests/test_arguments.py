@@ -4,6 +4,7 @@ import fractions
 import numpy as np
 import pytest
 
+import twinwl as tw
 from twinwl import TwinWLError
 from twinwl.arguments import (
     JOBS,
@@ -108,3 +109,15 @@ def test_what_is_no_random_state_is_refused(value):
 def test_what_holds_no_items_is_refused(values):
     with pytest.raises(TwinWLError, match="expected one entry per graph"):
         items("graphs", values, "one entry per graph")
+
+
+def test_progress_is_called_verbose_and_the_old_name_still_works():
+    with pytest.warns(FutureWarning, match="'progress' is now called 'verbose'"):
+        data = tw.load_dataset("TWINS", n_pairs=4, progress=False)
+    with pytest.warns(FutureWarning, match="'progress' is now called 'verbose'"):
+        tw.evaluate(tw.STwinSVC(1, 1), data, n_folds=2, progress=False)
+    pytest.importorskip("pyarrow", reason="needs pyarrow")
+    from twinwl.corpus.jobs import Running  # noqa: PLC0415  (needs pyarrow)
+
+    with pytest.warns(FutureWarning, match="'progress' is now called 'verbose'"):
+        assert Running(progress=False).verbose is False

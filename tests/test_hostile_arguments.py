@@ -336,13 +336,17 @@ def names_of(function):
     return [parameter.name for parameter in parameters_of(function)]
 
 
+# What has a default, but not all of them at once: evaluate(data) is evaluate(dataset=data).
+NEEDED = {("evaluate", "method"), ("evaluate", "dataset")}
+
+
 def good_for(function, place):
     """Return arguments that work: for what has no default, and cheap ones."""
     found = {}
     for name, default in ((one.name, one.default) for one in parameters_of(function)):
         if name in CHEAP:
             found[name] = CHEAP[name]
-        elif default is inspect.Parameter.empty:
+        elif default is inspect.Parameter.empty or (place, name) in NEEDED:
             places = (f"{place}({name})", f"{place.rpartition('.')[2]}({name})", name)
             make = next((GOOD[one] for one in places if one in GOOD), None)
             assert make, f"{place} needs {name!r}: give a good value for it in GOOD"

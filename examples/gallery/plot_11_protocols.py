@@ -15,7 +15,7 @@ import twinwl as tw
 
 graphs = tw.from_networkx([nx.gnm_random_graph(12, 16, seed=seed) for seed in range(100)])
 coins = np.random.default_rng(1).integers(0, 2, 100)
-result = tw.evaluate("stwin", (graphs, coins), n_folds=10, progress=False)
+result = tw.evaluate("stwin", (graphs, coins), n_folds=10, verbose=False)
 protocols = ["fair", "best-epoch", "best-fold-epoch"]
 summaries = {protocol: result.summary(protocol, "accuracy") for protocol in protocols}
 for protocol, summary in summaries.items():

@@ -5,16 +5,18 @@ Checks have one form of message: "name: got X, expected Y". A constraint defines
 (`twinwl.models.base`).
 """
 
+import functools
 import math
 import numbers
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,6 +25,7 @@ from twinwl.arrays import Int64, Values
 from twinwl.errors import GraphInputError, TwinWLError, shown
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 MAX_ROUNDS = 10_000
 MAX_ITEMS = 2**31 - 2  # of nodes, columns, rows: their numbers are int32
@@ -313,6 +316,49 @@ MARKED_WL = Constraint(
     "'marked-wl-K' with a number of marks K from 1 to 9",
     one_of(*(f"marked-wl-{n_marks}" for n_marks in range(1, 10))).accept,
 )
+
+
+# ---------------------------------------------------------------------- previous names
+
+
+def old_names(
+    removed: Mapping[str, str] = MappingProxyType({}), /, **renamed: str
+) -> Callable[[_Function], _Function]:
+    """Let a function accept the previous names of arguments, with a FutureWarning; refuse removed ones.
+
+    The signature stays that of the new names, which is where scikit-learn reads an estimator's parameters.
+
+    >>> @old_names(graph="X")
+    ... def explain(X):
+    ...     return X
+    >>> explain(X=1)
+    1
+    """
+
+    def decorate(function: _Function) -> _Function:
+        @functools.wraps(function)
+        def renaming(*args: object, **kwargs: object) -> object:
+            return function(*args, **with_new_names(kwargs, renamed, removed, warn=True))
+
+        return cast("_Function", renaming)
+
+    return decorate
+
+
+def with_new_names(
+    params: Mapping[str, Any], renamed: Mapping[str, str], removed: Mapping[str, str], *, warn: bool
+) -> dict[str, Any]:
+    """Return arguments under their new names; refuse removed ones, and ``warn`` of previous names.
+
+    >>> with_new_names({"normalise": True}, {"normalise": "normalize"}, {}, warn=False)
+    {'normalize': True}
+    """
+    for old in params.keys() & removed.keys():
+        raise TwinWLError(f"the parameter is gone; {removed[old]}", parameter=old)
+    for old in params.keys() & renamed.keys() if warn else ():
+        message = f"the argument {old!r} is now called {renamed[old]!r}; the old name goes in version 0.3"
+        warnings.warn(message, FutureWarning, stacklevel=3)
+    return {renamed.get(name, name): value for name, value in params.items()}
 
 
 # ---------------------------------------------------------------------- runs of consecutive numbers

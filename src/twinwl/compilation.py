@@ -167,7 +167,7 @@ def _base_folder() -> Path:
     user = getattr(os, "getuid", int)()
     temporary = Path(tempfile.gettempdir(), f"twinwl-{user}")
     temporary.mkdir(mode=0o700, exist_ok=True)
-    # Whoever made the folder first could have put other code into it.
+    # Another user may have made the folder first, with other code in it.
     mine = temporary.lstat().st_uid == user
     return temporary if mine else Path(tempfile.mkdtemp(prefix="twinwl-"))
 

@@ -247,7 +247,7 @@ class LocalEngine(Engine):
 
 
 class _Worker:
-    """One process, with its pipe and the job that it knows."""
+    """One process, with its pipe and the job that it was sent."""
 
     def __init__(self, workers: int) -> None:
         context = get_context("loky")

@@ -60,7 +60,7 @@ class TwinWLError(ValueError):
         """Return one line; the middle of a very long one is left out."""
         places = [None if self.graph is None else f"graph {self.graph}", self.parameter]
         text = ": ".join([*filter(None, places), self.message])
-        return _shortened(f"{text}; {self.remedy}" if self.remedy else text)
+        return _shorten(f"{text}; {self.remedy}" if self.remedy else text)
 
     def at(self, graph: int | None) -> Self:
         """Return the same error about another graph, or about none in particular."""
@@ -69,7 +69,7 @@ class TwinWLError(ValueError):
         return moved
 
 
-def _shortened(message: str) -> str:
+def _shorten(message: str) -> str:
     if len(message) <= _LONGEST:
         return message
     return f"{message[: _LONGEST - _END - 3]} … {message[-_END:]}"
@@ -239,7 +239,7 @@ def warn_caller(message: str) -> None:
             sys._getframe(level)  # noqa: SLF001
         except ValueError:  # everything above is twinwl itself
             break
-    warnings.warn(_shortened(message), TwinWLWarning, stacklevel=level + 1)
+    warnings.warn(_shorten(message), TwinWLWarning, stacklevel=level + 1)
 
 
 @contextmanager

@@ -129,7 +129,7 @@ class _AddColumns(BaseTransform):
 class AddRootedSizes(_AddColumns):
     """Add the sizes of the rooted subgraph of each node.
 
-    A network that is bounded by 1-WL is not bounded by it any more when it sees them.
+    A network that is bounded by 1-WL is no longer bounded by it when it gets them as input.
 
     Parameters
     ----------

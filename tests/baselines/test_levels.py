@@ -11,7 +11,7 @@ from tests.baselines import plain
 from tests.baselines.rows import row
 from tests.networks import in_double
 from twinwl import GraphBatch
-from twinwl.neural.training import Held, seeded, train
+from twinwl.neural.training import LabelledSet, seeded, train
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 
@@ -106,7 +106,7 @@ def both_ways(name, batch):
     kind, parameters, forward, plain_examples = NETWORKS[name]
     estimator = row(kind, **parameters)
     lifted = estimator._fit_examples(batch)
-    columns = estimator.inputs_.columns(estimator._described(batch))
+    columns = estimator.inputs_.columns(estimator._describe(batch))
     with seeded(3):
         module = estimator._build_module(2).double()
     plainly = Plain(copy.deepcopy(module), forward)
@@ -158,7 +158,7 @@ def test_a_training_takes_the_same_course(name):
             network,
             examples,
             y,
-            validation=Held(examples, y),
+            validation=LabelledSet(examples, y),
             max_epochs=4,
             batch_size=9,
             learning_rate=0.01,

@@ -10,14 +10,14 @@ import twinwl as tw
 from twinwl import load_dataset
 from twinwl.cli import demo
 from twinwl.cli.app import app
-from twinwl.cli.demo import _refined, _verdict
+from twinwl.cli.demo import _refine, _verdict
 from twinwl.errors import MissingExtraError
 
 runner = CliRunner()
 
 
 def test_the_example_computes_the_vectors_of_the_paper():
-    vectors = _refined()
+    vectors = _refine()
     phi = [[value for h in vectors["Twin-WL"] for value in h[graph]] for graph in (0, 1)]
     assert phi == [[4, 2, 12, 8, 20, 12], [4, 2, 12, 8, 16, 12]]
     assert _verdict(vectors["1-WL"]).startswith("cannot tell G1 and G2 apart")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from twinwl.cli.output import MODELS, PICTURES, STORES, check_ending, check_output, written
+from twinwl.cli.output import MODELS, PICTURES, STORES, check_ending, check_output, open_to_write
 from twinwl.errors import MissingExtraError, TwinWLError
 from twinwl.files.storage import TABLE_ENDINGS
 
@@ -49,7 +49,7 @@ def test_a_closed_folder_is_refused(tmp_path):
 
 def test_nothing_is_left_of_a_failed_write(tmp_path):
     def write_half():
-        with written(tmp_path / "x") as stream:
+        with open_to_write(tmp_path / "x") as stream:
             stream.write(b"half")
             raise OSError(28, "No space left on device")
 

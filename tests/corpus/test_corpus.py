@@ -219,7 +219,7 @@ def test_digraphs(tmp_path):
 def test_the_bar_tells_rate_rest_and_rows_set_aside(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     (tmp_path / "a.g6").write_text("Bw\nnonsense\nBW\n")
-    tw.Corpus.build(tmp_path / "a.g6", tmp_path / "corpus", rows_per_shard=1, progress=True)
+    tw.Corpus.build(tmp_path / "a.g6", tmp_path / "corpus", rows_per_shard=1, verbose=True)
     shown = capsys.readouterr().err
     assert "build" in shown
     assert "3/3" in shown

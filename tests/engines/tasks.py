@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from twinwl.errors import GraphInputError, TwinWLError
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 
 
 def square(number, offset=0):
@@ -50,7 +50,7 @@ def threads():
 
 def write_shard(number, folder, seconds=0.0):
     """Write a shard as a job does, and say which process did."""
-    with written(Path(folder, f"{number:03}.txt")) as stream:
+    with open_to_write(Path(folder, f"{number:03}.txt")) as stream:
         stream.write(f"shard {number}\n".encode())
         time.sleep(seconds)
         stream.write(f"{number * number}\n".encode())

@@ -31,7 +31,7 @@ def test_sets_miss_no_more_than_promised(graphs, confidence, per_class):
     missed = np.zeros(len(codes), bool)
     for new in range(len(codes)):
         others = np.arange(len(codes)) != new
-        sets = ConformalSets.fitted(probabilities[others], codes[others])
+        sets = ConformalSets.fit_to(probabilities[others], codes[others])
         missed[new] = not sets.of(probabilities[[new]], confidence, per_class=per_class)[0, codes[new]]
     for part in [codes == code for code in range(3)] if per_class else [codes >= 0]:
         assert missed[part].sum() <= (1 - confidence) * part.sum() + 1e-9
@@ -43,20 +43,20 @@ def test_intervals_miss_no_more_than_promised(errors, confidence):
     missed = 0
     for new in range(len(y)):
         others = np.delete(y, new)
-        low, high = ConformalIntervals.fitted(np.zeros(len(others)), others).of(np.zeros(1), confidence)[0]
+        low, high = ConformalIntervals.fit_to(np.zeros(len(others)), others).of(np.zeros(1), confidence)[0]
         missed += not low <= y[new] <= high
     assert missed <= (1 - confidence) * len(y) + 1e-9
 
 
 def test_sets_are_no_larger_than_needed():
-    sets = ConformalSets.fitted(np.array([[0.9, 0.1]] * 99 + [[0.1, 0.9]] * 99), np.repeat([0, 1], 99))
+    sets = ConformalSets.fit_to(np.array([[0.9, 0.1]] * 99 + [[0.1, 0.9]] * 99), np.repeat([0, 1], 99))
     assert sets.of(np.array([[0.95, 0.05], [0.2, 0.8]]), 0.9).tolist() == [[True, False], [False, False]]
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.1, 1.5, float("nan"), None, "x"])
 def test_a_wrong_confidence_is_refused(confidence):
     with pytest.raises(TwinWLError, match="confidence"):
-        ConformalSets.fitted(np.array([[0.5, 0.5]]), np.array([0])).of(np.array([[0.5, 0.5]]), confidence)
+        ConformalSets.fit_to(np.array([[0.5, 0.5]]), np.array([0])).of(np.array([[0.5, 0.5]]), confidence)
     with pytest.raises(TwinWLError, match="confidence"):
         ConformalIntervals(np.array([1.0])).of(np.array([0.0]), confidence)
 

@@ -159,7 +159,7 @@ def test_graphs_that_are_alike_or_empty_do_not_break_the_inverse():
 
 
 def test_landmarks_are_distinct_training_graphs():
-    landmarks = LandmarkSVM.drawn(1000, 10, 0).landmarks
+    landmarks = LandmarkSVM.draw(1000, 10, 0).landmarks
     assert len(np.unique(landmarks)) == 10
     assert landmarks.min() >= 0
     assert landmarks.max() < 1000

@@ -98,10 +98,10 @@ def test_equal_scores_of_machines_that_know_one_class_only_are_decided_by_rank()
 def test_probabilities_never_fall_as_the_decision_rises(n_rare):
     codes = np.repeat([0, 1], [60 - n_rare, n_rare])
     decisions = np.linspace(-1, 1, 60)
-    right = Calibration.fitted(decisions, codes).probabilities(np.array([-1.0, 1.0]))[:, 1]
+    right = Calibration.fit_to(decisions, codes).probabilities(np.array([-1.0, 1.0]))[:, 1]
     assert right[0] < 0.4
     assert right[1] > 0.6
-    wrong = Calibration.fitted(-decisions, codes).probabilities(np.array([-1.0, 1.0]))[:, 1]
+    wrong = Calibration.fit_to(-decisions, codes).probabilities(np.array([-1.0, 1.0]))[:, 1]
     assert wrong[0] == wrong[1]
     assert abs(wrong[0] - n_rare / 60) < 0.02
 

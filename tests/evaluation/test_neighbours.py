@@ -91,7 +91,7 @@ def test_a_corpus_gives_what_its_graphs_in_memory_give(tmp_path):
     (tmp_path / "m.csv").write_text(
         "id,smiles\n" + "".join(f"M{row},{text}\n" for row, text in enumerate(smiles))
     )
-    corpus = tw.Corpus.build(tmp_path / "m.csv", tmp_path / "corpus", rows_per_shard=7, progress=False)
+    corpus = tw.Corpus.build(tmp_path / "m.csv", tmp_path / "corpus", rows_per_shard=7, verbose=False)
     graphs = tw.from_smiles(smiles, atoms="constitution")
     expected = tw.neighbours(graphs[::5], graphs, 4)
     found = tw.neighbours(graphs[::5], corpus, 4)

@@ -16,7 +16,7 @@ from twinwl.neural.sparse import (  # noqa: E402
     SparseExamples,
     SparseLinear,
 )
-from twinwl.neural.training import device_of, moved  # noqa: E402
+from twinwl.neural.training import device_of, move_to  # noqa: E402
 
 META = torch.device("meta")
 GRAPHS = tw.from_edges(
@@ -49,7 +49,7 @@ def assert_nothing_stays_behind(model, graphs):
     # The meta device refuses to combine its tensors with those of the processor.
     model.fit(graphs, Y)
     module = model.module_.to(META).train()
-    outputs = module(moved(model._examples(graphs).take(np.arange(12)), META))
+    outputs = module(move_to(model._examples(graphs).take(np.arange(12)), META))
     assert outputs.device == META
     with SparseAwareAdam(module, 0.1) as optimiser:
         outputs.sum().backward()

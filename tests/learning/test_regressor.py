@@ -11,7 +11,7 @@ from tests.networks import CERTAIN
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 import twinwl as tw  # noqa: E402
-from twinwl.neural.training import Held, _evaluate, train  # noqa: E402
+from twinwl.neural.training import LabelledSet, _evaluate, train  # noqa: E402
 
 STWIN = (tw.STwinRegressor, {"n_iter": 2, "hidden": 16})
 NTWIN = (tw.NTwinRegressor, {"layers": 2, "hidden": 16})
@@ -127,7 +127,11 @@ def test_the_loss_is_the_weighted_mean_squared_error():
     with torch.no_grad():
         said = line(torch.as_tensor(x, dtype=torch.float32)).numpy()[:, 0]
     expected = sum(w * (a - b) ** 2 for w, a, b in zip(weights, said, y, strict=True)) / sum(weights)
-    assert _evaluate(line, Held(Points(x), y, weights)) == (None, None, pytest.approx(expected, rel=1e-6))
+    assert _evaluate(line, LabelledSet(Points(x), y, weights)) == (
+        None,
+        None,
+        pytest.approx(expected, rel=1e-6),
+    )
     history = train(line, Points(x), y, sample_weight=weights, batch_size=20, max_epochs=1)
     assert history.train_loss[0] == pytest.approx(expected, rel=1e-5)
 

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch")
 import twinwl as tw  # noqa: E402
 from tests.estimators.test_multitask import table  # noqa: E402
 from twinwl.models.targets import TargetTable  # noqa: E402
-from twinwl.neural.training import Held, _evaluate, _loss, train  # noqa: E402
+from twinwl.neural.training import LabelledSet, _evaluate, _loss, train  # noqa: E402
 
 NAN = np.nan
 CLASSIFIERS = [
@@ -80,11 +80,16 @@ def test_the_loss_of_held_out_graphs_is_that_of_their_known_targets():
     p = 1 / (1 + np.exp(-logits))
     losses = -np.where(answers == 1, np.log(p), np.log(1 - p))
     known = answers >= 0
-    score, accuracy, loss = _evaluate(line, Held(Points(x), answers, weights))
+    score, accuracy, loss = _evaluate(line, LabelledSet(Points(x), answers, weights))
     assert (score, accuracy) == (None, None)
     assert loss == pytest.approx((losses * weights)[known].sum() / weights[known].sum())
     history = train(
-        line, Points(x), answers, sample_weight=weights, validation=Held(Points(x), answers), max_epochs=3
+        line,
+        Points(x),
+        answers,
+        sample_weight=weights,
+        validation=LabelledSet(Points(x), answers),
+        max_epochs=3,
     )
     assert np.isfinite(history.train_loss + history.validation_loss).all()
     assert history.validation_accuracy == []

@@ -10,7 +10,7 @@ from sklearn import metrics
 import twinwl as tw
 from twinwl.errors import TwinWLError
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, score_classes, score_numbers
-from twinwl.neural.training import Held, _score, predict_logits, seeded, train
+from twinwl.neural.training import LabelledSet, _score, predict_logits, seeded, train
 
 
 class Points:
@@ -52,8 +52,8 @@ def test_learns_and_writes_a_curve_for_every_epoch():
     history = train(
         module,
         *blobs(0),
-        validation=Held(*blobs(1)),
-        monitor=Held(*blobs(2)),
+        validation=LabelledSet(*blobs(1)),
+        monitor=LabelledSet(*blobs(2)),
         max_epochs=60,
         patience=60,
         learning_rate=0.01,
@@ -71,7 +71,9 @@ def test_learns_and_writes_a_curve_for_every_epoch():
 @pytest.mark.parametrize("held", [blobs(1), misleading(1)], ids=["telling", "misleading"])
 def test_best_epoch_is_the_most_accurate_and_of_those_the_least_loss(held):
     module = network()
-    history = train(module, *blobs(0), validation=Held(*held), max_epochs=40, patience=40, learning_rate=0.02)
+    history = train(
+        module, *blobs(0), validation=LabelledSet(*held), max_epochs=40, patience=40, learning_rate=0.02
+    )
     ranks = list(zip(history.validation_accuracy, [-loss for loss in history.validation_loss], strict=True))
     assert ranks[history.best_epoch] == max(ranks)
     assert accuracy(module, *held) == history.best_validation_accuracy
@@ -79,13 +81,20 @@ def test_best_epoch_is_the_most_accurate_and_of_those_the_least_loss(held):
 
 def test_weights_of_the_best_epoch_are_kept_not_those_of_the_last():
     module, held = network(), misleading(1)
-    history = train(module, *blobs(0), validation=Held(*held), max_epochs=40, patience=40, learning_rate=0.02)
+    history = train(
+        module, *blobs(0), validation=LabelledSet(*held), max_epochs=40, patience=40, learning_rate=0.02
+    )
     assert history.validation_accuracy[-1] < accuracy(module, *held)
 
 
 def test_stops_when_patience_is_spent():
     history = train(
-        network(), *blobs(0), validation=Held(*misleading(1)), max_epochs=500, patience=3, learning_rate=0.05
+        network(),
+        *blobs(0),
+        validation=LabelledSet(*misleading(1)),
+        max_epochs=500,
+        patience=3,
+        learning_rate=0.05,
     )
     assert history.n_epochs == history.best_epoch + 4
 
@@ -98,8 +107,8 @@ def test_without_validation_all_epochs_run_and_the_last_is_kept():
 
 def test_monitor_changes_nothing():
     watched, alone = network(), network()
-    train(watched, *blobs(0), validation=Held(*blobs(1)), monitor=Held(*blobs(2)), max_epochs=5)
-    train(alone, *blobs(0), validation=Held(*blobs(1)), max_epochs=5)
+    train(watched, *blobs(0), validation=LabelledSet(*blobs(1)), monitor=LabelledSet(*blobs(2)), max_epochs=5)
+    train(alone, *blobs(0), validation=LabelledSet(*blobs(1)), max_epochs=5)
     assert np.array_equal(predict_logits(watched, blobs(3)[0]), predict_logits(alone, blobs(3)[0]))
 
 
@@ -160,7 +169,7 @@ def test_weights_of_the_held_out_part_decide_the_accuracy():
     points, targets = blobs(1)
     only_first = np.zeros(len(targets))
     only_first[0] = 1.0
-    history = train(network(), *blobs(0), validation=Held(points, targets, only_first), max_epochs=3)
+    history = train(network(), *blobs(0), validation=LabelledSet(points, targets, only_first), max_epochs=3)
     assert set(history.validation_accuracy) <= {0.0, 1.0}
 
 
@@ -195,7 +204,7 @@ def test_the_best_epoch_has_the_best_score_and_of_those_the_least_loss(scoring):
     history = train(
         module,
         *rare(0),
-        validation=Held(points, targets, weights, scoring),
+        validation=LabelledSet(points, targets, weights, scoring),
         max_epochs=15,
         patience=15,
         learning_rate=0.05,
@@ -213,8 +222,8 @@ def test_the_best_epoch_has_the_best_score_and_of_those_the_least_loss(scoring):
 
 def test_accuracy_by_name_chooses_as_the_default_does():
     named, usual = network(), network()
-    train(named, *blobs(0), validation=Held(*blobs(1), scoring="accuracy"), max_epochs=5)
-    train(usual, *blobs(0), validation=Held(*blobs(1)), max_epochs=5)
+    train(named, *blobs(0), validation=LabelledSet(*blobs(1), scoring="accuracy"), max_epochs=5)
+    train(usual, *blobs(0), validation=LabelledSet(*blobs(1)), max_epochs=5)
     assert np.array_equal(predict_logits(named, blobs(3)[0]), predict_logits(usual, blobs(3)[0]))
 
 
@@ -236,12 +245,12 @@ def test_the_score_of_several_tasks_is_the_mean_of_those_for_which_it_is_defined
                 weights[rows.get(task, slice(None)), task])
         for task in defined
     ]  # fmt: skip
-    assert _score(outputs, Held(None, answers, weights, scoring)) == pytest.approx(np.mean(expected))
+    assert _score(outputs, LabelledSet(None, answers, weights, scoring)) == pytest.approx(np.mean(expected))
 
 
 def test_a_scoring_that_is_undefined_on_the_held_out_graphs_is_an_error():
     points, targets = blobs(1)
-    held = Held(points, np.zeros_like(targets), scoring="roc_auc")
+    held = LabelledSet(points, np.zeros_like(targets), scoring="roc_auc")
     with pytest.raises(TwinWLError, match="roc_auc is undefined on the 60 held-out graphs, which lack"):
         train(network(), *blobs(0), validation=held, max_epochs=2)
 

@@ -59,7 +59,7 @@ def test_a_single_graph_in_training_is_scaled_as_at_prediction():
 def test_input_dropout_thins_histograms_in_training_only():
     network, _ = network_and_examples(n_histogram_columns=50, input_dropout=0.5)
     rows = SparseRows(np.array([0, 50]), np.arange(50), np.ones(50, np.float32))
-    thinned = network.train()._thinned(rows)
+    thinned = network.train()._drop_entries(rows)
     assert 5 < np.count_nonzero(thinned.values) < 45
     assert set(thinned.values.tolist()) == {0.0, 2.0}
-    assert network.eval()._thinned(rows) is rows
+    assert network.eval()._drop_entries(rows) is rows

@@ -12,7 +12,7 @@ from twinwl.refinement.colours import refine
 @settings(max_examples=30)
 @given(batches(min_graphs=2))
 def test_rows_are_square_roots_of_counts_of_one_length(batch):
-    subtree = SubtreeHistograms.fitted(batch, 2, edge_labels=True, min_df=1)
+    subtree = SubtreeHistograms.fit_to(batch, 2, edge_labels=True, min_df=1)
     rows = subtree.rows(batch).toarray()
     colours, alphabet = refine(batch, 2, edge_labels=True)
     for graph in range(len(batch)):
@@ -27,7 +27,7 @@ def test_rows_are_square_roots_of_counts_of_one_length(batch):
 
 def test_colours_of_a_single_graph_are_dropped():
     batch = GraphBatch.from_edges([[(0, 1)], [(0, 1)], [(0, 1), (1, 2)]])
-    subtree = SubtreeHistograms.fitted(batch, 1, edge_labels=False)
+    subtree = SubtreeHistograms.fit_to(batch, 1, edge_labels=False)
     # Ends of an edge occur in all three graphs; the middle of the path in one.
     assert subtree.n_columns == 1
     assert subtree.rows(batch).toarray().tolist() == [[5.0], [5.0], [5.0]]
@@ -35,7 +35,7 @@ def test_colours_of_a_single_graph_are_dropped():
 
 def test_unseen_colours_are_left_out():
     known = GraphBatch.from_edges([[(0, 1)], [(0, 1)]])
-    subtree = SubtreeHistograms.fitted(known, 2, edge_labels=False)
+    subtree = SubtreeHistograms.fit_to(known, 2, edge_labels=False)
     star = GraphBatch.from_edges([[(0, 1), (0, 2), (0, 3)]])
     assert subtree.rows(star).shape == (1, 2)
     # Leaves look like the ends of an edge one step far; two steps far nothing is known.
@@ -44,7 +44,7 @@ def test_unseen_colours_are_left_out():
 
 def test_a_graph_of_nothing_known_is_a_row_of_zeros():
     known = GraphBatch.from_edges([[(0, 1)]] * 2, node_labels=[["C", "C"]] * 2)
-    subtree = SubtreeHistograms.fitted(known, 1, edge_labels=False)
+    subtree = SubtreeHistograms.fit_to(known, 1, edge_labels=False)
     strange = GraphBatch.from_edges([[(0, 1)]], node_labels=[["N", "N"]])
     assert subtree.rows(strange).nnz == 0
     assert subtree.rows(GraphBatch.from_edges([[]], node_labels=[[]])).toarray().tolist() == [[0.0]]
@@ -52,5 +52,5 @@ def test_a_graph_of_nothing_known_is_a_row_of_zeros():
 
 def test_the_length_is_that_of_the_columns_that_are_left():
     batch = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]])
-    rows = SubtreeHistograms.fitted(batch, 2, edge_labels=False, min_df=2).rows(batch).toarray()
+    rows = SubtreeHistograms.fit_to(batch, 2, edge_labels=False, min_df=2).rows(batch).toarray()
     assert np.linalg.norm(rows, axis=1) == pytest.approx([5.0, 5.0])

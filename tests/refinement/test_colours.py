@@ -151,7 +151,7 @@ def test_forced_collisions_do_not_merge_colours(hash_mask, n_codes):
         after = np.empty_like(colours)
         colour_round(messages, colours, table, after, insert=True)
         np.testing.assert_array_equal(after, expected[h + 1])
-        frozen = RoundTable(stride, n_codes, table.finished(), hash_mask=hash_mask)
+        frozen = RoundTable(stride, n_codes, table.to_round(), hash_mask=hash_mask)
         again = np.empty_like(colours)
         colour_round(messages, colours, frozen, again, insert=False)
         np.testing.assert_array_equal(again, after)
@@ -181,7 +181,7 @@ def test_hubs_hear_their_neighbours_in_order(n_leaves):
 def test_many_edge_labels_need_wide_items():
     """The product of edge labels and colours passes 32 bits; items widen instead of wrapping."""
     table = RoundTable(2**20, 2**12)
-    assert table.finished().sig_items.dtype == np.int64
+    assert table.to_round().sig_items.dtype == np.int64
 
 
 def test_threads_and_blocks_do_not_change_the_result(monkeypatch):
@@ -223,7 +223,7 @@ def test_threads_agree_where_signatures_are_hashed(batch, edge_labels):
         table.pass_labels(messages, colours, low, high, after, insert=True)
     after[cut:] = first.absorb(second)[after[cut:]]
     np.testing.assert_array_equal(after, expected)
-    np.testing.assert_array_equal(first.finished().sig_items, alone.finished().sig_items)
+    np.testing.assert_array_equal(first.to_round().sig_items, alone.to_round().sig_items)
 
 
 def test_a_signature_can_be_read_back():

@@ -30,7 +30,7 @@ def batch():
 
 def test_sums_can_be_computed_back(batch):
     sums, counts = sums_and_counts(batch)
-    scaling = NetworkInput.fitted(sums.shape[1], [(sums, counts)])
+    scaling = NetworkInput.fit_to(sums.shape[1], [(sums, counts)])
     fed = scaling.apply(sums, counts).toarray()
     reached = np.add.reduceat(fed[:, : scaling.n_steps] > 0, scaling.step_ptr[:-1], axis=1)
     lowest, highest = np.r_[0, STEPS][reached], STEPS[reached] - 1
@@ -48,26 +48,26 @@ def test_steps_are_exact_for_small_counts_and_ever_wider():
 
 def test_dot_product_of_steps_is_the_intersection_of_small_counts():
     counts = sparse.csr_matrix([[3.0, 1.0, 0.0], [2.0, 4.0, 1.0]])
-    steps = (NetworkInput.fitted(counts.shape[1], [(counts, None)]).apply(counts, None) > 0).astype(int)
+    steps = (NetworkInput.fit_to(counts.shape[1], [(counts, None)]).apply(counts, None) > 0).astype(int)
     assert (steps @ steps.T).toarray().tolist() == [[4, 3], [3, 7]]
 
 
 def test_steps_are_of_one_length(batch):
     sums, counts = sums_and_counts(batch)
-    scaling = NetworkInput.fitted(sums.shape[1], [(sums, counts)])
+    scaling = NetworkInput.fit_to(sums.shape[1], [(sums, counts)])
     fed = scaling.apply(sums, counts)[:, : scaling.n_steps]
     np.testing.assert_allclose(np.sqrt(fed.multiply(fed).sum(axis=1)), STEPS_LENGTH)
 
 
 def test_larger_count_than_any_learnt_from_reaches_the_last_step():
     learnt, new = sparse.csr_matrix([[2.0]]), sparse.csr_matrix([[50.0]])
-    scaling = NetworkInput.fitted(learnt.shape[1], [(learnt, None)])
+    scaling = NetworkInput.fit_to(learnt.shape[1], [(learnt, None)])
     assert np.array_equal(scaling.apply(new, None).toarray(), scaling.apply(learnt, None).toarray())
 
 
 def test_excess_of_training_graphs_sums_to_zero(batch):
     sums, counts = sums_and_counts(batch)
-    scaling = NetworkInput.fitted(sums.shape[1], [(sums, counts)])
+    scaling = NetworkInput.fit_to(sums.shape[1], [(sums, counts)])
     fed = scaling.apply(sums, counts)[:, scaling.n_steps :]
     np.testing.assert_allclose(fed.sum(axis=0), 0.0, atol=1e-9)
 
@@ -76,7 +76,7 @@ def test_twins_differ_only_in_their_excess():
     hexagon = [(i, (i + 1) % 6) for i in range(6)]
     triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
     sums, counts = sums_and_counts(tw.GraphBatch.from_edges([hexagon, triangles]), 2)
-    scaling = NetworkInput.fitted(sums.shape[1], [(sums, counts)])
+    scaling = NetworkInput.fit_to(sums.shape[1], [(sums, counts)])
     fed = scaling.apply(sums, counts).toarray()
     assert np.array_equal(fed[0, : scaling.n_steps], fed[1, : scaling.n_steps])
     np.testing.assert_allclose(fed[:, scaling.n_steps :], [[6 * EXCESS_SCALE], [-6 * EXCESS_SCALE]])
@@ -84,13 +84,13 @@ def test_twins_differ_only_in_their_excess():
 
 def test_counts_alone_have_no_second_column(batch):
     counts = stwin_features(batch, 3, "count").matrix
-    scaling = NetworkInput.fitted(counts.shape[1], [(counts, None)])
+    scaling = NetworkInput.fit_to(counts.shape[1], [(counts, None)])
     assert scaling.width == scaling.n_steps == scaling.apply(counts, None).shape[1]
 
 
 def test_empty_graph_stays_a_row_of_zeros():
     batch = tw.GraphBatch.from_edges([[], [(0, 1)]], num_nodes=[0, 2])
     sums, counts = sums_and_counts(batch, 1)
-    fed = NetworkInput.fitted(sums.shape[1], [(sums, counts)]).apply(sums, counts).toarray()
+    fed = NetworkInput.fit_to(sums.shape[1], [(sums, counts)]).apply(sums, counts).toarray()
     assert not fed[0].any()
     assert np.isfinite(fed).all()

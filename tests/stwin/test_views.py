@@ -208,6 +208,7 @@ def test_several_attributes_of_other_libraries_become_views():
         GraphBatch.from_networkx([path], node_label=("kind", "colour"))
 
 
+@pytest.mark.filterwarnings("ignore:these molecules were read:twinwl.errors.TwinWLWarning")
 def test_levels_of_molecules_are_those_read_alone():
     pytest.importorskip("rdkit")
     smiles, levels = ["CC(=O)[O-]", "C/C=C/C", "N->[Pt]", "[CH3]", "[13CH4]"], tuple(ATOM_LABELLINGS)

@@ -17,7 +17,7 @@ def counted_in_parts(vectorizer, batch, cuts):
     """Fit from counts of parts of the graphs, which never see each other."""
     rows = np.split(np.arange(len(batch)), cuts)
     parts = [ColumnCounts.of(batch[part], vectorizer.settings, part) for part in rows if len(part)]
-    counts = ColumnCounts.merged(parts[::-1]).frequent(vectorizer.min_df, vectorizer.max_features)
+    counts = ColumnCounts.merge(parts[::-1]).frequent(vectorizer.column_choice, len(batch))
     graphs = batch[np.unique(counts.first)]
     return freeze(vectorizer, counts, graphs)
 

@@ -29,7 +29,7 @@ from twinwl.neural import rows
 from twinwl.neural.encoder import PooledSumNorm
 from twinwl.neural.estimator import NeuralGraphClassifier
 from twinwl.neural.inputs import NodeInputs
-from twinwl.neural.rows import BatchLevels, Pool, RowLayer, aggregate, as_tensor, expanded, gather, pool
+from twinwl.neural.rows import BatchLevels, Pool, RowLayer, aggregate, as_tensor, gather, pool, row_of_entry
 
 # Items of a part plus the messages between them: a few hundred megabytes with 64 columns.
 _BUDGET = 1 << 20
@@ -45,7 +45,7 @@ class LevelInput(NamedTuple):
 
 
 class LevelExamples:
-    """Graphs as training examples; whoever makes it adds levels to ``levels``.
+    """Graphs as training examples; the caller adds levels to ``levels``.
 
     Parameters
     ----------
@@ -188,8 +188,8 @@ class Perceptron(nn.Module):
         if aggregates and layer is not None:
             x = with_neighbours(x, layer)
         counts = np.ones(len(x), np.int64) if layer is None else layer.counts
-        units = self.first_norm.rectified(x, counts, self.first.bias)
-        return self.second_norm.rectified(linear(units, self.second.weight), counts, self.second.bias)
+        units = self.first_norm.rectify(x, counts, self.first.bias)
+        return self.second_norm.rectify(linear(units, self.second.weight), counts, self.second.bias)
 
 
 class Convolution(nn.Module):
@@ -207,7 +207,7 @@ class Convolution(nn.Module):
         super().__init__()
         self.neighbours = nn.Linear(n_in, n_out, bias=not bias_of_own)
         self.own = nn.Linear(n_in, n_out, bias=bias_of_own)
-        drawn_again(self)
+        redraw(self)
 
     def messages(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return what rows send to others, and what they keep, to which the bias is added."""
@@ -221,7 +221,7 @@ class Convolution(nn.Module):
         return aggregate(messages, layer.ptr, layer.senders) * share + gather(kept, layer.own)
 
 
-def drawn_again(module: Layers) -> Layers:
+def redraw(module: Layers) -> Layers:
     """Draw the weights a second time, as layers of PyG do: a seed then gives the weights it has there."""
     for layer in module.children():
         if isinstance(layer, nn.Linear):
@@ -318,7 +318,7 @@ class GNNClassifier(NeuralGraphClassifier):
         """Return the graphs as input of the network."""
         raise NotImplementedError
 
-    def _described(self, batch: GraphBatch) -> GraphBatch:
+    def _describe(self, batch: GraphBatch) -> GraphBatch:
         """Return the graphs with the node features that the method adds."""
         if batch.directed:
             raise TwinWLError(
@@ -330,13 +330,13 @@ class GNNClassifier(NeuralGraphClassifier):
         """Compute from the training graphs what else the shape of the network depends on."""
 
     def _fit_examples(self, batch: GraphBatch) -> LevelExamples:
-        described = self._described(batch)
-        self.inputs_ = NodeInputs.fitted(described)
+        described = self._describe(batch)
+        self.inputs_ = NodeInputs.fit_to(described)
         self._inspect(batch)
         return self._level_examples(batch, self.inputs_.columns(described))
 
     def _examples(self, batch: GraphBatch) -> LevelExamples:
-        return self._level_examples(batch, self.inputs_.columns(self._described(batch)))
+        return self._level_examples(batch, self.inputs_.columns(self._describe(batch)))
 
     def _build_module(self, n_classes: int) -> nn.Module:
         module: nn.Module = self._network(self, self.inputs_.n_features, n_classes)
@@ -351,7 +351,7 @@ class GINLayers(nn.Module):
 
     def __init__(self, n_columns: int, hidden: int, layers: int) -> None:
         super().__init__()
-        self.perceptrons = stack(lambda *pair: drawn_again(Perceptron(*pair)), n_columns, *[hidden] * layers)
+        self.perceptrons = stack(lambda *pair: redraw(Perceptron(*pair)), n_columns, *[hidden] * layers)
 
     def forward(self, x: Tensor, levels: BatchLevels, first: int = 0) -> list[Tensor]:
         """Return the rows after each layer, from those of level ``first``."""
@@ -407,7 +407,7 @@ class GINClassifier(GNNClassifier):
 
 
 def degree_examples(batch: GraphBatch, columns: Float32, rounds: int) -> LevelExamples:
-    """Return graphs as rows: level 1 tells nodes apart by input and degree, those above are rounds from it.
+    """Return graphs as rows: level 1 distinguishes nodes by input and degree, those above are rounds from it.
 
     A layer that divides by degrees needs those of the neighbours, of which a round of colours is one behind.
     """
@@ -535,7 +535,7 @@ class SAGPoolNetwork(RowNetwork):
 
 def maxima(x: Tensor, rows: Pool) -> Tensor:
     """Return the largest entry of each column over the rows of each graph, 0 if it has none."""
-    graph = expanded(rows.ptr, x.device)[:, None].expand(-1, x.shape[1])
+    graph = row_of_entry(rows.ptr, x.device)[:, None].expand(-1, x.shape[1])
     zeros = x.new_zeros(len(rows.ptr) - 1, x.shape[1])
     return zeros.scatter_reduce(0, graph, gather(x, rows.rows), "amax", include_self=False)
 
@@ -847,11 +847,11 @@ class GCNRNINetwork(RowNetwork):
         states = noise.to(x.dtype)
         if len(self.of_labels):
             learnt = x[as_tensor(levels.level(1).own, x.device)]
-            states = torch.cat([_convolved(self.of_labels, learnt, levels), states], dim=1)
-        return maxima(_convolved(self.layers, states, levels), levels.pooled(2))
+            states = torch.cat([_convolve(self.of_labels, learnt, levels), states], dim=1)
+        return maxima(_convolve(self.layers, states, levels), levels.pooled(2))
 
 
-def _convolved(layers: nn.ModuleList, x: Tensor, levels: BatchLevels) -> Tensor:
+def _convolve(layers: nn.ModuleList, x: Tensor, levels: BatchLevels) -> Tensor:
     for layer in layers:
         x = elu(layer.mean(x, levels.level(2)))  # type: ignore[operator]
     return x

@@ -24,7 +24,7 @@ from twinwl.baselines import gnn
 from twinwl.baselines.gnn import GNNClassifier, LevelExamples, RowNetwork
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
-from twinwl.isomorphism.inner_colours import hear_pairs
+from twinwl.isomorphism.inner_colours import pass_pairs
 from twinwl.models.base import with_parameters
 from twinwl.neural.quotient import check_memory
 from twinwl.neural.readouts import PairBlock
@@ -257,7 +257,7 @@ class IDGNNNetwork(RowNetwork):
         self.enter = nn.Linear(n_columns, hidden)
         self.from_centre = nn.ModuleList(nn.Linear(hidden, hidden) for _ in layers)
         self.from_others = nn.ModuleList(nn.Linear(hidden, hidden) for _ in layers)
-        self.updates = nn.ModuleList(gnn.drawn_again(gnn.Perceptron(hidden, hidden)) for _ in layers)
+        self.updates = nn.ModuleList(gnn.redraw(gnn.Perceptron(hidden, hidden)) for _ in layers)
         self.head = gnn.readout_head(model, len(layers) * hidden, n_classes)
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
@@ -311,8 +311,8 @@ class IDGNNClassifier(GNNClassifier):
     def _network(self) -> Any:  # noqa: ANN401
         return gnn.GINNetwork if self.form == "fast" else IDGNNNetwork
 
-    def _described(self, batch: GraphBatch) -> GraphBatch:
-        batch = super()._described(batch)
+    def _describe(self, batch: GraphBatch) -> GraphBatch:
+        batch = super()._describe(batch)
         if self.form == "full":
             return batch
         features = [] if batch.node_features is None else [batch.node_features]
@@ -395,26 +395,26 @@ def node_sets(batch: GraphBatch, *, connected: bool = True) -> tuple[NodeSets, N
     """
     nodes = np.arange(batch.n_nodes)[:, None]
     last = np.repeat(batch.graph_ptr[1:], batch.nodes_per_graph)
-    pairs = _extended(nodes, nodes[:, 0] + 1, last - nodes[:, 0] - 1, nodes[:, 0])
+    pairs = _extend(nodes, nodes[:, 0] + 1, last - nodes[:, 0] - 1, nodes[:, 0])
     if connected:
         # Two arcs from a node, the middle one; a triangle is found from each of its nodes.
         arc, (source, target) = np.arange(len(batch.indices)), batch.arcs()
-        wedges = _extended(
+        wedges = _extend(
             np.stack([source, target], axis=1), arc + 1, batch.indptr[source + 1] - arc - 1, target
         )
         triples = np.unique(np.sort(wedges, axis=1), axis=0)
     else:
         v = pairs[:, 1]
-        triples = _extended(pairs, v + 1, last[v] - v - 1, nodes[:, 0])
-    return _linked(batch, pairs, nodes), _linked(batch, triples, pairs)
+        triples = _extend(pairs, v + 1, last[v] - v - 1, nodes[:, 0])
+    return _link(batch, pairs, nodes), _link(batch, triples, pairs)
 
 
-def _extended(sets: Int64, starts: Int64, lengths: Int64, nodes: Ints) -> Int64:
+def _extend(sets: Int64, starts: Int64, lengths: Int64, nodes: Ints) -> Int64:
     """Return each set with each of some nodes added, from ``nodes[start]`` on."""
     return np.column_stack([np.repeat(sets, lengths, axis=0), nodes[ranges(starts, lengths)]])
 
 
-def _linked(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
+def _link(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
     """Find edges, subsets and local neighbours of sets, which are sorted, as are their nodes."""
     starts = np.repeat(batch.graph_ptr[:-1], batch.nodes_per_graph)
     base = int(batch.nodes_per_graph.max(initial=1))
@@ -436,10 +436,10 @@ def _linked(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
     inside = [find(keys(sets[:, part]), keys(below))[0] for part in combinations(columns, k - 1)]
     degrees, found = np.diff(batch.indptr), []
     for column in columns:
-        moved = sets[:, column]
-        owner = np.repeat(np.arange(n), degrees[moved])
+        move_to = sets[:, column]
+        owner = np.repeat(np.arange(n), degrees[move_to])
         others = sets[owner]
-        others[:, column] = batch.indices[ranges(batch.indptr[moved], degrees[moved])]
+        others[:, column] = batch.indices[ranges(batch.indptr[move_to], degrees[move_to])]
         # A node that moves to another of its set leaves a key that no set has.
         place, there = find(keys(np.sort(others, axis=1)), own)
         found.append((owner[there], place[there]))
@@ -612,12 +612,12 @@ def pair_examples(batch: GraphBatch, columns: Float32, rounds: int) -> LevelExam
     colours[matrix_row + place] = _NODES + codes
     examples = LevelExamples(pair_ptr, colours, table, sizes**2)
     for last in range(rounds):
-        colours = _refined(pair_ptr, sizes, examples.levels.colours(last))
+        colours = _refine(pair_ptr, sizes, examples.levels.colours(last))
         examples.levels.add(pair_ptr, own=(last, None), refined=colours)
     return examples
 
 
-def _refined(pair_ptr: Int64, sizes: Int64, colours: Int32) -> Int32:
+def _refine(pair_ptr: Int64, sizes: Int64, colours: Int32) -> Int32:
     """Return the colours of pairs after one more round of folklore 2-WL, by keys of 128 bits."""
     keys = np.empty((2, len(colours)), np.uint64)
     run_ranges(
@@ -637,7 +637,7 @@ def _write_keys(low: int, high: int, pair_ptr: Int64, sizes: Int64, colours: Int
         n, first, last = sizes[graph], pair_ptr[graph], pair_ptr[graph + 1]
         a = colours[first:last].astype(np.uint64).reshape(n, n)
         b = np.zeros_like(a)
-        new_a, new_b = hear_pairs(a, b)
+        new_a, new_b = pass_pairs(a, b)
         keys[0, first:last] = new_a.ravel()
         keys[1, first:last] = new_b.ravel()
 

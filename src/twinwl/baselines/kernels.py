@@ -141,7 +141,7 @@ class KernelSVC(GraphClassifier):
         numbered = replace(targets, rows=np.arange(n_graphs))
         (chosen,) = select_svms(kernels, [Choice(numbered, kernel_svm(targets), folds)], self.C)
         self.C_, self.inner_score_, self.support_vectors_ = chosen.C, chosen.score, chosen.vectors
-        calibration = Calibration.fitted(chosen.held_out, targets.codes, targets.weights)
+        calibration = Calibration.fit_to(chosen.held_out, targets.codes, targets.weights)
         self.heads_ = [replace(targets.head, calibration=calibration)]
         return self
 

@@ -56,15 +56,15 @@ def warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", TwinWLWarning)
         usual = warnings.showwarning
-        said: set[str] = set()
+        shown_before: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
             if issubclass(category, TwinWLWarning):
                 text = " ".join(str(message).split())
                 *source, rest = text.split(": ", maxsplit=1)
                 about = f"{source}{gist(rest)}"
-                if about not in said:
-                    said.add(about)
+                if about not in shown_before:
+                    shown_before.add(about)
                     say(f"twinwl: {text}", error=True, colour="yellow")
             else:
                 usual(printable(str(message)), category, *where, **more)  # type: ignore[arg-type]
@@ -129,7 +129,7 @@ class _ErrorsAsOneLine(Group):
 
     def make_context(self, info_name: str | None, args: list[str], *more: Any, **options: Any) -> Any:  # noqa: ANN401  (see below)
         with _errors_as_one_line(debug=False):
-            return super().make_context(info_name, _checked(args), *more, **options)
+            return super().make_context(info_name, _check_removed(args), *more, **options)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002
         """Return the commands in the order of the help page; groups come last otherwise."""
@@ -140,10 +140,10 @@ class _ErrorsAsOneLine(Group):
             return super().invoke(ctx)
 
 
-def _checked(args: list[str]) -> list[str]:
+def _check_removed(args: list[str]) -> list[str]:
     """Refuse what earlier versions had, and name its successor.
 
-    >>> _checked(["train", "--subgraph-network=gat"])
+    >>> _check_removed(["train", "--subgraph-network=gat"])
     ['train', '--subgraph-network=gat']
     """
     for given in (*args[1:2], *(word for word in args if word.startswith("--"))):

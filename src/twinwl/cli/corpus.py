@@ -41,7 +41,7 @@ class _RunFlags:
         """Return them as the methods of `Corpus` take them."""
         found = vars(self)
         if found.pop("json"):
-            found |= {"progress": False, "on_event": lambda event: say(dumps(event))}
+            found |= {"verbose": False, "on_event": lambda event: say(dumps(event))}
         return found
 
 

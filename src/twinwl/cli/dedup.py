@@ -47,7 +47,7 @@ from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, arg, opt
 from twinwl.cli.output import TABLES, check_output, say_ids, write_table
 from twinwl.errors import TwinWLError
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.terminal import ProgressBar, counted, one_line, say
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _write(output: Path, plan: _Plan, read: _Read, kept: list[int]) -> list[str]
     if output.suffix.lower() in TABLES:
         _write_rows(output, {}, columns, [read.rows[graph] for graph in kept])
     else:
-        with written(output) as stream:
+        with open_to_write(output) as stream:
             stream.writelines(f"{read.lines[graph]}\n".encode() for graph in kept)
     notes = [f"Written to {output}: {len(kept):,} of {counted(n_rows, 'row')}"]
     if read.errors:

@@ -59,7 +59,7 @@ def demo(
     if example:
         say(f"Twin Weisfeiler-Lehman: the worked example of the paper\n\n{_EXAMPLE}\n{_EXAMPLE_STORY}")
         print_table(_example_rows(), ["", "G1", "G2"])
-        for method, rounds in _refined().items():
+        for method, rounds in _refine().items():
             say(f"{method:>7}  {_verdict(rounds)}")
         return
     check_output(report, PAGES)
@@ -86,7 +86,7 @@ def demo(
     )
 
 
-def _refined() -> dict[str, list[Any]]:
+def _refine() -> dict[str, list[Any]]:
     """Return the vectors of the worked example by method: for each round, those of both graphs."""
     from twinwl.datasets.generators import worked_example  # noqa: PLC0415
     from twinwl.report.compare import rounds_of_pair  # noqa: PLC0415
@@ -101,7 +101,7 @@ def _refined() -> dict[str, list[Any]]:
 def _example_rows() -> list[list[str]]:
     return [
         [f"{method}, round {h}", *map(str, pair)]
-        for method, rounds in _refined().items()
+        for method, rounds in _refine().items()
         for h, pair in enumerate(rounds)
     ]
 

@@ -80,7 +80,7 @@ import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, ReadingAtomsFlags, opt
 from twinwl.cli.output import STORES, TABLES, check_ending, check_output, write_records
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.terminal import say
 
 
@@ -180,7 +180,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     if output is not None:
         records = result.to_records()
         if output.suffix.lower() == ".tex":
-            with written(output) as stream:
+            with open_to_write(output) as stream:
                 stream.write(result.to_latex().encode())
         else:
             write_records(output, records, records[0])

@@ -34,7 +34,7 @@ import twinwl as tw
 from twinwl.cli.options import OUTPUT, Data, EdgeLabels, ReadingAtoms, Settings, opt
 from twinwl.cli.output import check_output
 from twinwl.errors import import_extra
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def features(
         matrix = vectorizer.fit_transform(found.graphs)
         names = vectorizer.get_feature_names_out().tolist()
         for file in files:
-            with written(file) as stream:
+            with open_to_write(file) as stream:
                 (_write_parquet if file.suffix.lower() == _PARQUET else _write_npz)(
                     stream, matrix, names, found
                 )

@@ -48,7 +48,7 @@ def add(
     """Make a function a subcommand, in a section of the help page."""
     epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
     summary = (command.__doc__ or "").partition("\n")[0]
-    app.command(name, cls=_Command, help=summary, epilog=epilog, rich_help_panel=panel)(_expanded(command))
+    app.command(name, cls=_Command, help=summary, epilog=epilog, rich_help_panel=panel)(_expand(command))
 
 
 class _Command(Command):
@@ -58,7 +58,7 @@ class _Command(Command):
         from twinwl.models.metrics import names_for  # noqa: PLC0415  (only help needs it)
 
         self.epilog = (self.epilog or "").replace("{readouts}", ", ".join(READOUTS))
-        self.epilog = self.epilog.replace("{atoms}", _described(CHOICES["atoms"]))
+        self.epilog = self.epilog.replace("{atoms}", _summaries(CHOICES["atoms"]))
         for task, targets in (("classification", "classes"), ("regression", "numbers")):
             every, choosable = names_for(task), names_for(task, choosable=True)
             self.epilog = self.epilog.replace(f"{{metrics of {targets}}}", ", ".join(every))
@@ -66,7 +66,7 @@ class _Command(Command):
         super().format_help(*given)
 
 
-def _expanded(command: Callable[..., None]) -> Callable[..., None]:
+def _expand(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each parameter annotated with a class of options by its fields."""
     groups: dict[str, tuple[Any, list[str]]] = {}
     options: list[inspect.Parameter] = []
@@ -220,7 +220,7 @@ Readouts = Annotated[
 ]
 
 
-def _described(names: tuple[str, ...]) -> str:
+def _summaries(names: tuple[str, ...]) -> str:
     return "; ".join(f"{name}: {ATOM_LABELLINGS[name].summary}" for name in names)
 
 
@@ -261,7 +261,7 @@ class ReadingAtomsFlags(ReadingFlags):
         str | None,
         _read(
             f"What atom labels contain: {', '.join(CHOICES['atoms'])}, or several: a,b. "
-            f"(stwin-svc, features). \\[default: {MODEL_ATOMS}]",
+            f"\\[default: {MODEL_ATOMS}]",
             "LEVEL",
             callback=among("atoms", several=True),
         ),
@@ -277,7 +277,7 @@ class ReadingSameFlags(ReadingFlags):
     atoms: Annotated[
         str | None,
         _read(
-            f"Which differences between molecules count. {_described(LADDER)}. \\[default: {IDENTITY_ATOMS}]",
+            f"Which differences between molecules count. {_summaries(LADDER)}. \\[default: {IDENTITY_ATOMS}]",
             "LEVEL",
             "--same",
             callback=among("same"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import twinwl as tw
 from twinwl.errors import TwinWLError, import_extra
-from twinwl.files.storage import TABLE_ENDINGS, table_bytes, written
+from twinwl.files.storage import TABLE_ENDINGS, open_to_write, table_bytes
 from twinwl.terminal import new_console, say
 
 TABLES = TABLE_ENDINGS
@@ -72,7 +72,7 @@ def check_output(
 def _same_file(path: Path, name: str) -> bool:
     try:
         return bool(name) and path.samefile(name)
-    except (OSError, ValueError):  # one of them does not exist, or is no name of a file
+    except (OSError, ValueError):  # one of them does not exist, or is not a name of a file
         return False
 
 
@@ -99,7 +99,7 @@ def say_ids(data: tw.Dataset, given: str | None) -> None:
 
 def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
     """Write a table in the format given by the ending of the name."""
-    with written(path) as stream:
+    with open_to_write(path) as stream:
         stream.write(table_bytes(columns, path.suffix.lower()))
 
 

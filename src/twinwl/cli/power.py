@@ -1,6 +1,6 @@
 """``twinwl power``: how many hard pairs of graphs readouts, or code of your own, tell apart.
 
-For each pair of the suite the command says whether it is told apart, and whether relabelled copies of its
+The command shows for each pair of the suite whether it is told apart, and whether relabelled copies of its
 graphs get the same value; a value that changes then is unsound and does not count.
 
 [bold]What can be scored[/]: readouts of the Twin-WL test ({readouts}; marked-wl goes up to 9; several
@@ -52,7 +52,7 @@ def power(
 
     checked("--takes", takes, one_of("batch", "networkx", "pyg"), None)
     checked("--on-error", on_error, one_of("raise", "count"))
-    asked = {
+    tested = {
         name: name if ":" in name else list(map(among("readout", "READOUT"), name.split("+")))
         for name in scored
     }
@@ -63,7 +63,7 @@ def power(
     if "" not in sys.path:
         sys.path.insert(0, "")  # a function of one's own is often in the folder where the command runs
     found = library.power(
-        asked,
+        tested,
         suite,
         categories=category or None,
         copies=copies,

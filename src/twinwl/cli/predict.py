@@ -96,8 +96,8 @@ def predict(
     from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
 
     positive = getattr(loaded, "positive_", None) if positive is None else positive
-    asked = predictions.Request(proba, threshold, confidence, positive)
-    asked.check(loaded, model)
+    request = predictions.Request(proba, threshold, confidence, positive)
+    request.check(loaded, model)
     reading = replace(reading, usual_atoms=loaded.atoms_ or FIRST_ATOMS)
     without_targets = replace(reading, target=None)
     columns = read_columns(data, without_targets)
@@ -112,7 +112,7 @@ def predict(
     found = with_extra_features(found, getattr(loaded, "extra_names_", None), data, reading)
     with ProgressBar("predicting"):
         unseen = predictions.unseen_shares(loaded, found.graphs)
-        answers, lines = predictions.answers_about(loaded, found, truths, asked)
+        answers, lines = predictions.answers_about(loaded, found, truths, request)
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:

@@ -90,7 +90,7 @@ def train(
     from twinwl.evaluation.predictions import fit, new_model, summary_of  # noqa: PLC0415  (slow)
 
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):
-        found = _grouped(found, data, split)
+        found = _group(found, data, split)
     chosen = task_of(found.targets, task, found.target, found.tasks)
     model = new_model(how, chosen, scoring=metric, seed=seed)
     check_positive(found, chosen, positive, metric)
@@ -113,7 +113,7 @@ def train(
         say(f"{counted(len(found.errors), 'row')} left out: see {skipped}")
 
 
-def _grouped(found: tw.Dataset, data: str, split: str) -> tw.Dataset:
+def _group(found: tw.Dataset, data: str, split: str) -> tw.Dataset:
     """Make each scaffold a group, which stays together in every hold-out; or each molecule."""
     import numpy as np  # noqa: PLC0415
 

@@ -24,7 +24,7 @@ from twinwl.corpus import shards
 from twinwl.corpus.jobs import Job, Running, Task, part_task
 from twinwl.corpus.shards import KEYS, OWN_COLUMNS, Part, arrow, digest_of, keys_in, write_shard
 from twinwl.errors import TwinWLError
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 
 if TYPE_CHECKING:
     from twinwl.corpus.corpus import Corpus
@@ -108,7 +108,7 @@ def _runs(keys: UInt64) -> tuple[Int64, Int64, Int64]:
 
 def save_array(path: str, array: np.ndarray[Any, Any]) -> None:
     """Write an array atomically."""
-    with written(Path(path)) as stream:
+    with open_to_write(Path(path)) as stream:
         np.save(stream, array)
 
 
@@ -129,10 +129,10 @@ def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int)
     The partner of a row is the first row of its group from ``split`` on, counted from there; rows without one
     are not written. Rows before ``split`` and from it on are those of two corpora; if it is 0 there is one.
     """
-    joined = np.concatenate(slices_of(paths, low, high), axis=1)
-    order, starts, lengths = _runs(joined[:2].T)
-    rows, counts = joined[2:, order].view(np.int64)
-    del joined, order
+    entries = np.concatenate(slices_of(paths, low, high), axis=1)
+    order, starts, lengths = _runs(entries[:2].T)
+    rows, counts = entries[2:, order].view(np.int64)
+    del entries, order
     there = rows >= split
     first = np.minimum.reduceat(np.where(there, rows - split, _NO_ROW), starts)
     n_here, n_there = (np.add.reduceat(np.where(side, counts, 0), starts) for side in (~there, there))

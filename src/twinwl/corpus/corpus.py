@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running) -> dict[str, Any]:
-    """Build a corpus, or go on with one; return its manifest.
+    """Build a corpus, or resume an unfinished one; return its manifest.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ class Corpus:
         rows_per_shard: int | None = None,
         **running: Unpack[RunOptions],
     ) -> Corpus:
-        """Parse files into a corpus, or go on where an earlier call with the same arguments was stopped.
+        """Parse files into a corpus, or resume where an earlier call with the same arguments was stopped.
 
         Rows that cannot be read are set aside in ``folder/errors``, with file, row, reason and text.
 
@@ -413,7 +413,7 @@ class Corpus:
             ``.csv``, ``.tsv``, ``.sdf``, all of them also as ``.gz``, and ``.parquet`` with a column of
             SMILES or of edges.
         folder
-            Where the corpus goes; a new or empty folder, or one to go on with.
+            Where the corpus goes; a new or empty folder, or one to resume in.
         kind
             ``"graph6"``, ``"smiles"``, ``"table"`` or ``"sdf"``, if the ending of the files does not say.
         atoms
@@ -434,7 +434,7 @@ class Corpus:
             left in the folder. ``engine``, ``workers`` and ``address``: where tasks run, in ``"local"``
             processes (the default) or on ``"ray"``, with the address of a cluster; ``workers`` is how many,
             by default one for each processor. ``memory``: bytes for each process, by default ``"1GiB"``.
-            ``progress``: whether to show a progress bar; by default only if standard error is a terminal.
+            ``verbose``: whether to show a progress bar; by default only if standard error is a terminal.
             ``on_event``: function that is called with a dictionary after each task and at the end.
 
         Returns
@@ -469,9 +469,9 @@ class Corpus:
         Parameters
         ----------
         output
-            A new or empty folder, or one to go on with.
+            A new or empty folder, or one to resume in.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -499,7 +499,7 @@ class Corpus:
             Folder for Parquet shards of the graphs of this corpus that are in the other: ``id``, ``row``,
             ``other_row`` (its first copy there), ``n_other`` (how many copies). None writes none.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -525,11 +525,11 @@ class Corpus:
         Parameters
         ----------
         output
-            A new or empty folder, or one to go on with.
+            A new or empty folder, or one to resume in.
         vectorizer
             Its parameters decide; ``min_df`` has to be a number of graphs. None is ``STwinVectorizer()``.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns
@@ -600,11 +600,11 @@ class Corpus:
         model
             A model file.
         output
-            A new or empty folder, or one to go on with.
+            A new or empty folder, or one to resume in.
         proba
             Whether to add the probability of each class.
         **running
-            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``progress`` and
+            As in `build`: ``fresh``, ``engine``, ``workers``, ``address``, ``memory``, ``verbose`` and
             ``on_event``.
 
         Returns

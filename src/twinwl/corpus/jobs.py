@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, TypedDict
 
-from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer, number, one_of
+from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer, number, old_names, one_of
 from twinwl.corpus.shards import OWN_TYPES, Part, digest_of
 from twinwl.engines import Engine, engine_of
 from twinwl.errors import GraphInputError, TwinWLError, first_line, held_warnings, setting, shown, warn_kinds
-from twinwl.files.storage import errors_of_writing, lock, written
+from twinwl.files.storage import errors_of_writing, lock, open_to_write
 from twinwl.terminal import ProgressBar
 
 MANIFEST, JOURNAL, LOCK = "manifest.json", "journal.jsonl", ".lock"
@@ -64,7 +64,7 @@ class RunOptions(TypedDict, total=False):
     workers: int | None
     address: str | None
     memory: int | str
-    progress: bool | None
+    verbose: bool | None
     on_event: Callable[[dict[str, Any]], object] | None
 
 
@@ -80,7 +80,7 @@ class Running:
         As in `twinwl.engines.engine_of`.
     memory : int or str
         Bytes for each process; ``"1GiB"`` is a number of bytes too.
-    progress : bool or None
+    verbose : bool or None
         Whether to show a progress bar; None shows it if standard error is a terminal.
     on_event : function or None
         Called with a dictionary for each finished task, and at the end.
@@ -91,12 +91,12 @@ class Running:
     workers: int | None = None
     address: str | None = None
     memory: int | str = "1GiB"
-    progress: bool | None = None
+    verbose: bool | None = None
     on_event: Callable[[dict[str, Any]], object] | None = None
 
     def __post_init__(self) -> None:
         checked("fresh", self.fresh, FLAG)
-        checked("progress", self.progress, FLAG, None)
+        checked("verbose", self.verbose, FLAG, None)
         if self.on_event is not None and not callable(self.on_event):
             raise TwinWLError(f"on_event: got {shown(self.on_event)}, expected a function of one dictionary")
         memory = checked("memory", self.memory, *_MEMORY)
@@ -107,6 +107,9 @@ class Running:
             )
         object.__setattr__(self, "memory", memory)
         engine_of(self.engine, self.workers, self.address)  # refuses wrong values, before any work
+
+
+Running.__init__ = old_names(progress="verbose")(Running.__init__)  # type: ignore[method-assign]
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -151,7 +154,7 @@ _MOST = 1 << 53
 _COUNT = integer(0, _MOST)
 _COUNTS = ("rows", "errors", "nodes", "edges")
 _DIGEST = _text("[0-9a-f]{32}", "32 hexadecimal digits")
-# The fields of a manifest that are no counts.
+# The fields of a manifest that are not counts.
 _FIELDS = {
     # A name cannot lead out of the folder.
     "name": _text(r"\w[\w.-]{0,99}", "the name of a file, without a folder"),
@@ -196,7 +199,7 @@ def _check_fields(
 
 
 def clear(folder: Path) -> None:
-    """Delete what a job left in a folder, and nothing else: a manifest.json may be of another program."""
+    """Delete what a job left in a folder, and nothing else: a manifest.json may belong to another program."""
     records = [path for path in (folder / MANIFEST, folder / JOURNAL) if path.is_file()]
     if any(FORMAT.encode() in path.read_bytes()[:100] for path in records):
         for name in ("shards", "errors", "groups", WORK):
@@ -306,7 +309,7 @@ class Job:
         path = self.folder / JOURNAL
         *lines, rest = path.read_bytes().split(b"\n") if path.exists() else [b""]
         if rest:
-            with written(path) as stream:
+            with open_to_write(path) as stream:
                 stream.write(b"".join(line + b"\n" for line in lines))
         if not lines:
             self._record(self._header)
@@ -345,7 +348,7 @@ class Job:
         if self.what != "build":
             raise TwinWLError(f"{self.folder} was made from another corpus; {_remedy()}")
         entries = [{"stage": self.what, **entry, "seconds": 0.0} for entry in self._done.values()]
-        with written(self.folder / JOURNAL) as stream:
+        with open_to_write(self.folder / JOURNAL) as stream:
             stream.write(b"".join(json.dumps(line).encode() + b"\n" for line in [self._header, *entries]))
         (self.folder / MANIFEST).unlink()
         self.finished = None
@@ -425,9 +428,9 @@ class Job:
         aside = sum(entry.get("errors", 0) for entry in done.values())
         began = time.perf_counter()
         title = stage if stage == self.what else f"{self.what}: {stage}"
-        with ProgressBar(title, total, done=rows_done, show=self.running.progress) as bar:
+        with ProgressBar(title, total, done=rows_done, show=self.running.verbose) as bar:
             calls = [(function, task.arguments, shared) for task in left]
-            for number, (result, problem, messages) in self._engine_for(left).run(_guarded, calls):
+            for number, (result, problem, messages) in self._engine_for(left).run(_call_guarded, calls):
                 task = left[number]
                 warnings += messages
                 if problem is not None:
@@ -452,7 +455,7 @@ class Job:
                 event |= {"done": rows_done, "total": total, "set_aside": aside}
                 event["rows_per_second"] = round(rate, 1)
                 event["seconds_left"] = round((total - rows_done) / rate, 1) if rate else None
-                self._tell(event)
+                self._report(event)
         warn_kinds(warnings, " (in one of {:,} shards with such cases)")
         if failures:
             more = f" ({len(failures) - 1} more shards failed)" if len(failures) > 1 else ""
@@ -470,7 +473,7 @@ class Job:
             self._engine = self._held.enter_context(engine)
         return self._engine
 
-    def _tell(self, event: dict[str, Any]) -> None:
+    def _report(self, event: dict[str, Any]) -> None:
         if self.running.on_event is not None:
             self.running.on_event(event)
 
@@ -478,18 +481,18 @@ class Job:
         """Write the manifest and remove what was only needed on the way."""
         if self.finished is None or shards != self.finished["shards"]:
             self.finished = {**self._header, **more, "seconds": self.seconds, "shards": shards}
-            with written(self.folder / MANIFEST) as stream:
+            with open_to_write(self.folder / MANIFEST) as stream:
                 stream.write(json.dumps(self.finished, indent=1).encode() + b"\n")
         (self.folder / JOURNAL).unlink(missing_ok=True)
         shutil.rmtree(self.folder / WORK, ignore_errors=True)
         for temporary in self.folder.glob("*/.*.tmp"):  # of processes that were killed
             temporary.unlink(missing_ok=True)
-        told = {name: value for name, value in self.finished.items() if name not in {"shards", "format"}}
-        self._tell({"event": "done", **told})
+        counts = {name: value for name, value in self.finished.items() if name not in {"shards", "format"}}
+        self._report({"event": "done", **counts})
         return self.finished
 
 
-def _guarded(
+def _call_guarded(
     function: Callable[..., Entry], arguments: tuple[object, ...], shared: tuple[object, ...]
 ) -> tuple[dict[str, Any], str | None, list[str]]:
     """Call a function; bad input is reported, all else is raised. Warnings come back as text."""

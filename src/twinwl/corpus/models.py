@@ -33,8 +33,8 @@ from twinwl.files.model_files import load, save
 from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.models.calibration import number_scaffolds, scaffold_keys
-from twinwl.models.features import keep_columns, most_graphs, stwin_features
-from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze
+from twinwl.models.features import keep_columns, stwin_features
+from twinwl.models.vectorizer import ColumnChoice, ColumnCounts, STwinVectorizer, freeze
 
 if TYPE_CHECKING:
     from twinwl.corpus.corpus import Corpus
@@ -54,9 +54,12 @@ def features_of(
     if not all(isinstance(one, str) for one in readouts):
         raise TwinWLError("readout: got a function, expected the name of a readout, which can be saved")
     parts = corpus.parts()
-    chosen = {"min_df": vectorizer.min_df, "max_features": vectorizer.max_features}
-    if vectorizer.max_df != 1.0:  # else the settings are those of earlier versions
-        chosen["max_df"] = vectorizer.max_df
+    # Parameters that earlier versions lacked are left out where they change nothing, so that jobs can resume.
+    chosen = {
+        name: value
+        for name, value in vectorizer.column_choice._asdict().items()
+        if name in {"min_df", "max_features"} or value != ColumnChoice._field_defaults[name]
+    }
     with Job(output, "features", {**vectorizer.settings, **chosen, "of": corpus.digest}, running) as job:
         path = output / VOCABULARY
         if job.finished is None or not path.exists():
@@ -79,10 +82,10 @@ def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCount
     """Run the first two stages; return the columns of enough graphs."""
     paths, n_entries = sorted_entries(job, "count", count_shard, corpus.parts(), vectorizer.settings)
     tasks = range_tasks(job, "columns", corpus.digest, n_entries)
-    job.run("merge", merge_range, tasks, (paths, vectorizer.min_df))
-    merged = [_unpacked(np.load(task.output)) for task in tasks]
-    most = most_graphs(vectorizer.max_df, len(corpus))
-    counts = ColumnCounts.merged(merged).frequent(int(vectorizer.min_df), vectorizer.max_features, most)
+    choice = vectorizer.column_choice
+    job.run("merge", merge_range, tasks, (paths, choice._replace(max_features=None), len(corpus)))
+    merged = [_unpack(np.load(task.output)) for task in tasks]
+    counts = ColumnCounts.merge(merged).frequent(choice, len(corpus))
     if not len(counts.h):
         raise TwinWLError(
             f"min_df: got {vectorizer.min_df}, but no column occurs in so many of the {len(corpus):,} "
@@ -97,28 +100,30 @@ def count_shard(part: Part, out: str, settings: dict[str, Any]) -> dict[str, Any
     found = np.empty((5, 0), np.uint64)
     if table.num_rows:
         graphs = graphs_in(table, part.path)
-        found = _packed(ColumnCounts.of(graphs, settings, np.arange(part.first, part.stop)))
+        found = _pack(ColumnCounts.of(graphs, settings, np.arange(part.first, part.stop)))
     save_array(out, found)
     return {"rows": table.num_rows, "entries": found.shape[1]}
 
 
-def _packed(counts: ColumnCounts) -> UInt64:
+def _pack(counts: ColumnCounts) -> UInt64:
     """Return counts as one array of shape (5, n), sorted by its first row."""
     rows = [*counts.keys.T, counts.h, counts.n_graphs, counts.first]
     return np.stack(rows, dtype=np.uint64, casting="unsafe")
 
 
-def _unpacked(found: UInt64) -> ColumnCounts:
-    """Undo `_packed`."""
+def _unpack(found: UInt64) -> ColumnCounts:
+    """Undo `_pack`."""
     keys = np.ascontiguousarray(found[:2].T)
     return ColumnCounts(found[2].astype(np.int32), keys, *found[3:].astype(np.int64))
 
 
-def merge_range(low: int, high: int, out: str, paths: Sequence[str], min_df: int) -> dict[str, Any]:
-    """Add up the counts of a range of keys, and write those of columns in enough graphs."""
-    counts = ColumnCounts.merged([_unpacked(part) for part in slices_of(paths, low, high)])
-    kept = counts.frequent(min_df)
-    save_array(out, _packed(kept))
+def merge_range(
+    low: int, high: int, out: str, paths: Sequence[str], choice: ColumnChoice, n_graphs: int
+) -> dict[str, Any]:
+    """Add up the counts of a range of keys, and write those of columns that may be kept."""
+    counts = ColumnCounts.merge([_unpack(part) for part in slices_of(paths, low, high)])
+    kept = counts.frequent(choice, n_graphs)
+    save_array(out, _pack(kept))
     return {"columns": len(counts.h), "kept": len(kept.h)}
 
 
@@ -149,7 +154,7 @@ def _model(path: str, digest: str) -> Any:  # noqa: ANN401
 
 def read_features(path: str | Path) -> sparse.csr_matrix:
     """Return a shard that `Corpus.features` has written as a sparse matrix, one row per graph."""
-    with shards.opened(path) as file:
+    with shards.open_shard(path) as file:
         table = file.read()
         n_columns = (table.schema.metadata or {}).get(b"twinwl.n_features")
         if n_columns is None:

@@ -31,7 +31,7 @@ from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in, types_
 from twinwl.datasets import records
 from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, one_error, open_file, place_of
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
-from twinwl.files.storage import file_digest, written
+from twinwl.files.storage import file_digest, open_to_write
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.building import build, largest_ends
 from twinwl.graphs.labels import Coded, encode_labels
@@ -124,7 +124,7 @@ def find_sources(inputs: object, kind: str | None, *, has_columns: bool) -> list
 
 def unpack(source: Source, path: Path) -> Source:
     """Unpack a file that ends in ``.gz`` to a path, so that workers can start in the middle of it."""
-    with open_file(Path(source.name)) as packed, written(path) as stream:
+    with open_file(Path(source.name)) as packed, open_to_write(path) as stream:
         while block := packed.read(_BLOCK):
             stream.write(block)
     return source._replace(path=str(path))
@@ -397,8 +397,10 @@ def _graphs_of_edges(table: Any, settings: Mapping[str, Any]) -> GraphBatch:  # 
     """Return the graphs of a table, or raise the problem of one of its rows."""
     column = settings["edges_column"]
     edge_counts, ends = _pairs(table.column(column), column)
-    nodes, labels_of_nodes = _coded(table, settings["node_column"], "its node labels are missing")
-    edges, labels_of_edges = _coded(table, settings["edge_column"], "it has not one edge label per edge")
+    nodes, labels_of_nodes = _encode_column(table, settings["node_column"], "its node labels are missing")
+    edges, labels_of_edges = _encode_column(
+        table, settings["edge_column"], "it has not one edge label per edge"
+    )
     if settings["count_column"]:
         counts = table.column(settings["count_column"]).fill_null(-1).to_numpy().astype(np.int64)
         _refuse(counts < 0, "its number of nodes is missing or negative")
@@ -445,7 +447,7 @@ def _pairs(column: Any, name: str) -> tuple[Int64, Int64]:  # noqa: ANN401
     return lengths, numbers.reshape(-1, 2)
 
 
-def _coded(table: Any, name: str | None, reason: str) -> tuple[Coded | None, Int64]:  # noqa: ANN401
+def _encode_column(table: Any, name: str | None, reason: str) -> tuple[Coded | None, Int64]:  # noqa: ANN401
     """Encode all labels of a column of lists; return them and the number in each row."""
     if name is None:
         return None, np.empty(0, np.int64)

@@ -30,7 +30,7 @@ from twinwl.arguments import checked, instance, pointer
 from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.errors import GraphInputError, first_line, import_extra, shown
 from twinwl.files.model_files import from_json, to_json
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.graphs.batch import UNLABELLED, GraphBatch
 from twinwl.graphs.building import build
 from twinwl.graphs.exporters import edges_of
@@ -77,7 +77,7 @@ class Part(NamedTuple):
         GraphInputError
             If the file is missing, damaged, or has other columns or another number of rows than the corpus.
         """
-        with opened(self.path) as file:
+        with open_shard(self.path) as file:
             found = types_of(file.schema_arrow)
             if found != self.types or len(file.schema_arrow) > len(found):
                 raise GraphInputError(
@@ -192,7 +192,7 @@ def write_shard(path: Path, table: Any) -> str:  # noqa: ANN401
     # Not a view of the stream: an error of writing would hold both, and CPython 3.12.0 and 3.12.1 crash when
     # they collect such a pair (gh-111049).
     content = stream.getvalue()
-    with written(path) as file:
+    with open_to_write(path) as file:
         file.write(content)
     return digest_of(content)
 
@@ -222,7 +222,7 @@ def counts_in(table: Any) -> dict[str, int]:  # noqa: ANN401
 
 def summary_of(folder: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what a manifest says about all its shards: their columns, and sums."""
-    with opened(folder / "shards" / entries[0]["name"]) as file:
+    with open_shard(folder / "shards" / entries[0]["name"]) as file:
         columns = types_of(file.schema_arrow)
     counts = {name: sum(entry[name] for entry in entries) for name in ("rows", "errors", "nodes", "edges")}
     return {"columns": columns, **counts}
@@ -233,19 +233,19 @@ def other_columns(table: Any) -> dict[str, Any]:  # noqa: ANN401
     return {name: table.column(name) for name in table.column_names if name not in OWN_COLUMNS[1:]}
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
-    """Return a name for a column that is not taken.
+def free_name(name: str, names: Collection[str]) -> str:
+    """Return a name for a column that no other has.
 
     >>> free_name("id", {"id", "id.1"})
     'id.1.1'
     """
-    while name in taken:
+    while name in names:
         name += ".1"
     return name
 
 
 @contextlib.contextmanager
-def opened(path: str | Path) -> Iterator[Any]:
+def open_shard(path: str | Path) -> Iterator[Any]:
     """Open a shard; whatever goes wrong while it is read is a `GraphInputError` that names the file."""
     parquet = import_extra("pyarrow.parquet", "parquet")
     try:
@@ -325,9 +325,9 @@ def _graphs_in(table: Any, atoms: AtomLevel | None) -> GraphBatch:  # noqa: ANN4
     ends = flat.to_numpy().astype(np.int64).reshape(-1, 2)
     nodes = edges = None
     if node_vocabulary != UNLABELLED:
-        nodes = _coded(table.column("node_labels"), node_counts, node_vocabulary)
+        nodes = _encode_column(table.column("node_labels"), node_counts, node_vocabulary)
     if edge_vocabulary is not None:
-        edges = _coded(table.column("edge_labels"), end_counts // 2, edge_vocabulary)
+        edges = _encode_column(table.column("edge_labels"), end_counts // 2, edge_vocabulary)
     return build(
         node_counts,
         end_counts // 2,
@@ -340,7 +340,7 @@ def _graphs_in(table: Any, atoms: AtomLevel | None) -> GraphBatch:  # noqa: ANN4
     )
 
 
-def _coded(column: Any, counts: Int64, vocabulary: tuple[Label, ...]) -> Coded:  # noqa: ANN401
+def _encode_column(column: Any, counts: Int64, vocabulary: tuple[Label, ...]) -> Coded:  # noqa: ANN401
     lengths, codes = lists_in(column)
     found = codes.fill_null(-1).to_numpy().astype(np.int32)
     if (lengths != counts).any():

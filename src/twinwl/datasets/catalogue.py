@@ -306,7 +306,7 @@ def molecule_table(name: str, data_dir: str | Path | None) -> tuple[Path, str | 
 
 
 def known_names() -> list[str]:
-    """Return every name that `load_dataset` knows: generated sets, those with cards, then all others.
+    """Return every name that `load_dataset` accepts: generated sets, those with cards, then all others.
 
     >>> known_names()[:2]
     ['TWINS', 'CSL']
@@ -350,9 +350,9 @@ def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str
     >>> split_options("TWINS:n_pairs=50", {})
     ('TWINS', {'n_pairs': 50})
     """
-    name, _, written = given.partition(":")
+    name, _, settings = given.partition(":")
     found = dict(options)
-    for part in filter(None, written.split(",")):
+    for part in filter(None, settings.split(",")):
         key, _, value = (text.strip() for text in part.partition("="))
         if not re.fullmatch(r"-?[0-9]{1,18}", value):
             raise TwinWLError(f"{given!r}: got {part!r}, expected an option as in 'TWINS:n_pairs=50'")
@@ -401,7 +401,7 @@ def _named_rows(data: Dataset, path: Path) -> Dataset:
 def load_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
     """Load a set by its name in the TU collection, from a local file or by downloading it."""
     path = find(name, data_dir)
-    return _download(name, progress) if path is None else _checked(name, path)
+    return _download(name, progress) if path is None else _check_digest(name, path)
 
 
 class DownloadError(TwinWLError):
@@ -425,7 +425,7 @@ def _download(name: str, progress: bool | None) -> Dataset:
             )
             downloader = pooch.HTTPDownloader(progressbar=_PoochBar(bar), timeout=_TIMEOUT)
             fetcher.fetch(target.name, downloader=downloader)
-        return _checked(name, target)
+        return _check_digest(name, target)
     except (OSError, ValueError) as error:  # of requests, the disk, or the file's content
         target.unlink(missing_ok=True)
         raise DownloadError(
@@ -435,7 +435,7 @@ def _download(name: str, progress: bool | None) -> Dataset:
 
 
 class _PoochBar:
-    """A progress bar as pooch wants it."""
+    """A progress bar with the interface that pooch needs."""
 
     total = 0
 
@@ -454,7 +454,7 @@ class _PoochBar:
     close = reset
 
 
-def _checked(name: str, path: Path) -> Dataset:
+def _check_digest(name: str, path: Path) -> Dataset:
     """Load a set from a file, and compare it with the card of its name."""
     is_text = path.suffix.lower() == ".txt"
     result = replace((read_exp_set if is_text else read_tu_set)(path), name=name, names=())

@@ -142,7 +142,9 @@ def check_card(card: Card, found: Card, where: str) -> Card:
     for name, title in _FIGURES.items():
         expected, measured = getattr(card, name), getattr(found, name)
         if expected is not None and expected != measured:
-            differences.append(f"{title}: {_shown(expected)} on the card, {_shown(measured)} in the file")
+            differences.append(
+                f"{title}: {_figure_text(expected)} on the card, {_figure_text(measured)} in the file"
+            )
     if not differences and card.digest not in {None, found.digest}:
         differences = [f"the digest of its graphs and classes is {found.digest}, expected {card.digest}"]
     if differences:
@@ -153,7 +155,7 @@ def check_card(card: Card, found: Card, where: str) -> Card:
     return replace(found, name=card.name, about=card.about or found.about)
 
 
-def _shown(figure: object) -> str:
+def _figure_text(figure: object) -> str:
     if isinstance(figure, tuple):
         return ", ".join(f"{value}: {count:,}" for value, count in figure)
     return f"{figure:,}"

@@ -411,7 +411,7 @@ def split_fields(text: str) -> list[str]:
     if delimiter not in text:
         return text.split()
     fields = text.split(delimiter)
-    with contextlib.suppress(csv.Error):  # told where the file is read
+    with contextlib.suppress(csv.Error):  # raised again where the file is read
         fields = next(csv.reader([text.strip("\r\n")], delimiter=delimiter), [])
     fields = [field.strip() for field in fields]
     while fields and not fields[-1]:
@@ -483,9 +483,9 @@ class ArchiveMembers:
         """Return the content of one file, which must be small enough to be parsed as a whole."""
         if self._zip is None:
             with open_file(self.path / PurePosixPath(name)) as stream:
-                return _bounded(stream, f"{self.path}: {name}")
+                return _read_bounded(stream, f"{self.path}: {name}")
         with one_error(f"{self.path}: cannot read {name}"), self._zip.open(name) as member:
-            return _bounded(member, f"{self.path}: {name}")
+            return _read_bounded(member, f"{self.path}: {name}")
 
 
 @contextlib.contextmanager
@@ -508,7 +508,7 @@ def read_bytes(path: Path) -> bytes:
         If it cannot be opened, is empty, too large, or not text.
     """
     with open_file(path) as stream:
-        content = _bounded(stream, str(path))
+        content = _read_bounded(stream, str(path))
     if path.suffix.lower() == ".gz":
         check_ratio(path.stat().st_size, len(content), str(path))
     if not content.strip():
@@ -531,7 +531,7 @@ def ending_of(name: str) -> str:
     return Path(name.lower().removesuffix(".gz")).suffix
 
 
-def _bounded(stream: IO[bytes], name: str) -> bytes:
+def _read_bounded(stream: IO[bytes], name: str) -> bytes:
     content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise GraphInputError(

@@ -34,10 +34,11 @@ import numpy as np
 from twinwl.arguments import PATH, checked, integer, items, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.catalogue import data_folders, is_known
-from twinwl.datasets.formats import ArchiveMembers
-from twinwl.datasets.source import load_dataset
+from twinwl.datasets.formats import ArchiveMembers, ReadOptions
+from twinwl.datasets.source import load_dataset, read_source
 from twinwl.errors import TwinWLError, nearest, shown
 from twinwl.files.model_files import read_array
+from twinwl.graphs.atom_labels import LADDER
 from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
 from twinwl.graphs.building import as_batch
 from twinwl.isomorphism.canonical import certificates
@@ -173,8 +174,8 @@ def strongly_regular_family(family: str) -> list[Int64]:
 def _sixteen() -> list[Bool]:
     cells = list(product(range(4), repeat=2))
     steps = {(0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3)}
-    rook = _related(cells, lambda a, b: a[0] == b[0] or a[1] == b[1])
-    shrikhande = _related(cells, lambda a, b: ((a[0] - b[0]) % 4, (a[1] - b[1]) % 4) in steps)
+    rook = _relation_graph(cells, lambda a, b: a[0] == b[0] or a[1] == b[1])
+    shrikhande = _relation_graph(cells, lambda a, b: ((a[0] - b[0]) % 4, (a[1] - b[1]) % 4) in steps)
     return [rook, shrikhande]
 
 
@@ -183,21 +184,19 @@ def _twenty_five() -> list[Bool]:
     two_graphs = [np.pad(_latin_square_graph(square), (0, 1)) for square in _LATIN_SQUARES]
     blocks = [tuple(sorted((p + s) % 13 for p in base)) for base in _STEINER_BASE for s in range(13)]
     traded = [block for block in blocks if block not in _PASCH_OUT] + list(_PASCH_IN)
-    two_graphs += [_related(system, lambda a, b: not set(a) & set(b)) for system in (blocks, traded)]
+    two_graphs += [_relation_graph(system, lambda a, b: not set(a) & set(b)) for system in (blocks, traded)]
     found = []
     for matrix in two_graphs:
         for point in range(len(matrix)):
-            isolated = _switched(matrix, matrix[point])
+            isolated = _switch(matrix, matrix[point])
             found.append(np.delete(np.delete(isolated, point, axis=0), point, axis=1))
     return _up_to_isomorphism(found)
 
 
 def _twenty_eight() -> list[Bool]:
     pairs = list(combinations(range(8), 2))
-    triangular = _related(pairs, lambda a, b: len({*a, *b}) == 3)  # noqa: PLR2004  (they share one end)
-    switched = [
-        _switched(triangular, np.array([graph.has_edge(*pair) for pair in pairs])) for graph in _CHANG
-    ]
+    triangular = _relation_graph(pairs, lambda a, b: len({*a, *b}) == 3)  # noqa: PLR2004  (they share one end)
+    switched = [_switch(triangular, np.array([graph.has_edge(*pair) for pair in pairs])) for graph in _CHANG]
     return [triangular, *switched]
 
 
@@ -208,7 +207,7 @@ FAMILIES: dict[str, Callable[[], list[Bool]]] = {
 }
 
 
-def _related(
+def _relation_graph(
     points: Sequence[Collection[int]], adjacent: Callable[[Sequence[int], Sequence[int]], bool]
 ) -> Bool:
     """Return the adjacency matrix of points under a symmetric relation."""
@@ -220,10 +219,10 @@ def _related(
 def _latin_square_graph(square: Iterable[str]) -> Bool:
     """Join cells in one row, in one column, or with one symbol."""
     cells = [(r, c, int(symbol)) for r, row in enumerate(square) for c, symbol in enumerate(row)]
-    return _related(cells, lambda a, b: any(x == y for x, y in zip(a, b)))
+    return _relation_graph(cells, lambda a, b: any(x == y for x, y in zip(a, b)))
 
 
-def _switched(matrix: Bool, chosen: Bool) -> Bool:
+def _switch(matrix: Bool, chosen: Bool) -> Bool:
     """Exchange edges and non-edges between the chosen nodes and the others (Seidel switching)."""
     return matrix ^ chosen[:, None] ^ chosen[None, :]
 
@@ -706,7 +705,9 @@ def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
         )
     if holds_brec(path):
         return _brec(path)
-    data = load_dataset(str(source), data_dir)
+    # Of molecules, elements and bonds: readouts are to see structure, not what labels say about it.
+    reading = ReadOptions(data_dir=data_dir, usual_atoms=LADDER[0])
+    data = read_source(str(source), reading)
     paired = data.y is None if data.groups is None else (np.bincount(data.groups) == 2).all()  # noqa: PLR2004
     if not paired:
         raise TwinWLError(

@@ -46,7 +46,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build
 from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
 
-# What only tells nodes and edges apart; weights have a warning of their own.
+# What only identifies nodes and edges; weights have a warning of their own.
 _NO_LABELS = {"node": {"id"}, "edge": {"id", "key", WEIGHT}}
 _MOST_LISTED = 6
 
@@ -383,7 +383,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     lines = formats.decode(data, name).rstrip().splitlines()
     if not lines:
         return np.empty((0, 1), dtype)
-    table = _parsed(lines, dtype)
+    table = _parse_numbers(lines, dtype)
     if table is not None:
         return table
     # The first line that is wrong is found by bisection: the lines before `sound` can be read, those before
@@ -391,7 +391,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     sound, wrong = 0, len(lines)
     while wrong - sound > 1:
         middle = (sound + wrong) // 2
-        if _parsed(lines[:1] + lines[sound:middle], dtype) is None:
+        if _parse_numbers(lines[:1] + lines[sound:middle], dtype) is None:
             wrong = middle
         else:
             sound = middle
@@ -401,7 +401,7 @@ def number_table(data: bytes, name: str, dtype: Any) -> Any:  # noqa: ANN401  (a
     )
 
 
-def _parsed(lines: list[str], dtype: Any) -> Any:  # noqa: ANN401
+def _parse_numbers(lines: list[str], dtype: Any) -> Any:  # noqa: ANN401
     """Return the numbers of some lines, or None if one of them is wrong."""
     try:
         with warnings.catch_warnings():

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from twinwl.arguments import old_names
 from twinwl.datasets import catalogue as known_sets
 from twinwl.datasets import formats
 from twinwl.datasets.catalogue import MOLECULE_SETS, is_known, molecule_table
@@ -34,6 +35,7 @@ from twinwl.graphs.batch import concatenate
 from twinwl.terminal import ProgressBar
 
 
+@old_names(progress="verbose")
 def load_dataset(
     source: object,
     data_dir: str | Path | None = None,
@@ -45,7 +47,7 @@ def load_dataset(
     on_error: str = "skip",
     node_label: str | None = None,
     edge_label: str | None = None,
-    progress: bool | None = None,
+    verbose: bool | None = None,
     atoms: str | Sequence[str] | None = None,
     n_jobs: int | None = None,
     **options: int,
@@ -90,7 +92,7 @@ def load_dataset(
     node_label, edge_label
         Attributes with the labels, in GraphML, GML and JSON (and for edges the third column of an edge
         list).
-    progress
+    verbose
         Whether to show a progress bar while downloading; None shows it if standard error is a terminal.
     atoms
         Content of the labels of molecules, as in `GraphBatch.from_smiles`; None is its default.
@@ -127,7 +129,7 @@ def load_dataset(
         node_label=node_label,
         edge_label=edge_label,
         data_dir=data_dir,
-        progress=progress,
+        progress=verbose,
         atoms=atoms,  # type: ignore[arg-type]
         n_jobs=n_jobs,
     )
@@ -180,7 +182,7 @@ def open_source(
         found = _open_literal(place, reading) if place.literal else _open_file(place, reading, targets)
     if place.number is None or place.literal:
         return found
-    return _picked(found, place, place.number)
+    return _pick(found, place, place.number)
 
 
 def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Source:
@@ -199,7 +201,7 @@ def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Map
         target=reading.target or (None if targets == "none" else known.target),
         smiles_column=reading.smiles_column or known.smiles_column,
     )
-    found = _cached(table.records(reading, "given"), name, path, f"{member}", reading)
+    found = _cached_source(table.records(reading, "given"), name, path, f"{member}", reading)
     return replace(found, read=lambda: replace(found.read(), about=known.about))
 
 
@@ -217,7 +219,7 @@ def _open_file(place: Place, reading: ReadOptions, targets: Targets) -> Source:
             pass
     if FORMATS[place.kind].rows:
         records = reader_of(place.kind)(place.where, reading, targets if place.number is None else "given")
-        return _cached(records, _stem(place.where), path, place.kind, reading)
+        return _cached_source(records, _stem(place.where), path, place.kind, reading)
 
     def read() -> Dataset:
         found = reader_of(place.kind)(path, reading)
@@ -229,7 +231,7 @@ def _open_file(place: Place, reading: ReadOptions, targets: Targets) -> Source:
     return Source(place.where, read)
 
 
-def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOptions) -> Source:
+def _cached_source(records: Records, name: str, path: Path, what: str, reading: ReadOptions) -> Source:
     """Read records; molecules, which are slow to parse, are cached."""
 
     def read() -> Dataset:
@@ -245,7 +247,7 @@ def _cached(records: Records, name: str, path: Path, what: str, reading: ReadOpt
     return Source(records.source, read, records)
 
 
-def _picked(found: Source, place: Place, number: int) -> Source:
+def _pick(found: Source, place: Place, number: int) -> Source:
     """Return the requested graph; of rows, the others are not converted."""
 
     def out_of_range(n_graphs: int) -> GraphInputError:

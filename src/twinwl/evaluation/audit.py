@@ -467,7 +467,7 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     if reading.id is not None and all(one.data.id != reading.id for one in sets):
         raise TwinWLError(f"id: got {reading.id!r}; no data set has a column of this name")
     found = {name for one in sets for name in one.columns}
-    for name in asked:
+    for name in names:
         if name != ALL and name not in found:
             raise TwinWLError(f"target: got {name!r}; no data set has a column of this name")
     if len(sets) == 1 and not found:
@@ -524,7 +524,7 @@ def _groups(
     Molecules that differ at one level differ at all finer ones, so those that are alone are not read again.
     """
     with ProgressBar("comparing", len(levels)) as bar:
-        groups = copies_of(_joined(graphs, sets))
+        groups = copies_of(_join_sets(graphs, sets))
         bar.advance()
         yield levels[0], groups
         for level in LADDER[1 : len(levels)]:
@@ -538,7 +538,7 @@ def _groups(
             yield level, groups
 
 
-def _joined(graphs: list[GraphBatch], sets: Sequence[AuditedSet]) -> GraphBatch:
+def _join_sets(graphs: list[GraphBatch], sets: Sequence[AuditedSet]) -> GraphBatch:
     try:
         return concatenate(graphs)
     except TwinWLError as error:

@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, one_of
+from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, old_names, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.extra import with_extra_features
@@ -62,6 +62,7 @@ _QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) -> MethodComparison: ...  # noqa: ANN401
 @overload
 def evaluate(method: object = None, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
+@old_names(progress="verbose")
 def evaluate(
     method: object = None,
     dataset: Dataset | str | Path | tuple[object, ...] | None = None,
@@ -83,7 +84,7 @@ def evaluate(
     ignore_node_attributes: bool = False,
     n_jobs: int | None = None,
     store: str | Path | None = None,
-    progress: bool | None = None,
+    verbose: bool | None = None,
     time_budget: float | None = None,
     engine: str = "local",
     address: str | None = None,
@@ -157,7 +158,7 @@ def evaluate(
     store
         File of results. Finished folds in it are not run again; None keeps results only in the return value.
         One process writes to a store at a time; another one is told that it is in use.
-    progress
+    verbose
         Whether to show a progress bar; None shows it if standard error is a terminal.
     time_budget
         Seconds after which no further fold is started; the result may then lack folds, and the same call with
@@ -201,7 +202,7 @@ def evaluate(
     if splits is not None:
         raise TwinWLError(f"splits: got {shown(splits)}; this parameter is now called split")
     store = checked("store", store, PATH, None)
-    progress = checked("progress", progress, FLAG, None)
+    verbose = checked("verbose", verbose, FLAG, None)
     time_budget = checked("time_budget", time_budget, number(0), None)
     end = math.inf if time_budget is None else time.monotonic() + time_budget
     rope = checked("rope", rope, number(0))
@@ -209,7 +210,7 @@ def evaluate(
     if not methods:
         raise TwinWLError("method: got an empty list; name at least one method")
     by_column = read_column(dataset, ReadOptions(), split, "split") if is_column(split) else split
-    data = with_extra_features(_loaded(dataset, groups), extra_features, dataset)
+    data = with_extra_features(_load(dataset, groups), extra_features, dataset)
     if checked("ignore_node_attributes", ignore_node_attributes, FLAG):
         data = replace(data, graphs=data.graphs.without_features())
     found = _task(methods[0], data, task)
@@ -240,7 +241,7 @@ def evaluate(
         work = _work(chosen, configs, seen, plan, range(seed, seed + repeats), found.name)
         units = {row_key(unit.key): unit for unit in work}
         wanted = request._replace(choose=len(configs) > 1)
-        rows, warned = _results(units, seen, wanted, store, runner, end, progress)
+        rows, warned = _results(units, seen, wanted, store, runner, end, verbose)
         if warned:
             warn_caller(f"{chosen.title} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
         about = (measured[0], rows, found, plan.text, request.positive, float(np.mean(shares)))
@@ -249,11 +250,11 @@ def evaluate(
     return MethodComparison(tuple(evaluations), rope) if several else evaluations[0]
 
 
-def _task(method: Method, data: Dataset, asked: str) -> Task:
+def _task(method: Method, data: Dataset, requested: str) -> Task:
     """Choose the task: as requested, or else by the method, or else by the targets."""
-    found = task_of(data.targets, asked, data.target, data.tasks)
+    found = task_of(data.targets, requested, data.target, data.tasks)
     only = method.tasks[0]
-    if asked == "auto" and found.name not in method.tasks and suits(data.targets, only):
+    if requested == "auto" and found.name not in method.tasks and suits(data.targets, only):
         return Task(only, f"that is what {method.title} does")
     return found
 
@@ -283,7 +284,7 @@ def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labe
     return data
 
 
-def _loaded(dataset: object, groups: str | Sequence[object] | None) -> Dataset:
+def _load(dataset: object, groups: str | Sequence[object] | None) -> Dataset:
     if isinstance(dataset, Dataset):
         data = dataset
     elif isinstance(dataset, tuple) and len(dataset) in {2, 3}:
@@ -502,7 +503,7 @@ def _train_by_epochs(estimator: BaseEstimator, unit: Unit, data: Dataset, reques
     if request.scoring == "accuracy" and not data.tasks:
         score = history.best_validation_accuracy
     elif request.choose:
-        score = _judged(estimator, unit, data, request)
+        score = _hold_out_score(estimator, unit, data, request)
     epochs, best = history.n_epochs, history.best_epoch
     return {"validation_score": score, "curves": curves, "epochs": epochs, "best_epoch": best}
 
@@ -513,7 +514,7 @@ def _train_at_once(estimator: BaseEstimator, unit: Unit, data: Dataset, request:
     if request.choose:
         without = unit.build()
         _fit(without, data, unit.fold.train)
-        score = _judged(without, unit, data, request)
+        score = _hold_out_score(without, unit, data, request)
     _fit(estimator, data, unit.fold.training_part)
     return {"validation_score": score, "curves": {}, "epochs": 0, "best_epoch": -1}
 
@@ -560,7 +561,7 @@ def _has_epochs(estimator: BaseEstimator) -> bool:
     return all(has_fit_parameter(estimator, name) for name in ("validation_data", "monitor_data"))
 
 
-def _judged(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
+def _hold_out_score(estimator: BaseEstimator, unit: Unit, data: Dataset, request: FoldRequest) -> float:
     """Return the score on the hold-out of an estimator that was trained without it."""
     held = unit.fold.validation
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
@@ -586,7 +587,7 @@ def _fit(estimator: BaseEstimator, data: Dataset, part: Int64) -> None:
 
 
 def _targets(estimator: BaseEstimator, data: Dataset, part: Int64) -> object:
-    """Return the targets of some graphs; several ones by name if the estimator knows names, for messages."""
+    """Return the targets of some graphs; several by name if the estimator accepts names, for messages."""
     y = data.targets[part]
     return dict(zip(data.tasks, y.T)) if data.tasks and isinstance(estimator, TaskEstimator) else y
 

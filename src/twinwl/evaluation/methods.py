@@ -120,7 +120,7 @@ class Method:
 
     def configs(self, grid: str | Grid | None = None) -> list[Config]:
         """Return the configurations of a grid, in order; without a grid there is a single empty one."""
-        # A method without grids still knows their names.
+        # Names of grids are valid for a method without grids too.
         grid = checked("grid", grid, one_of(*(self.grids or _GRID_NAMES)), instance(dict), None)
         if isinstance(grid, str):
             grid = self.grids.get(grid, {})
@@ -220,14 +220,16 @@ def _suffix(name: str, value: Any) -> str:  # noqa: ANN401
     return f"+{name}={value if isinstance(value, str) else json.dumps(value)}"
 
 
-def _written(value: object) -> object:
+def _plain_value(value: object) -> object:
     """Return a value as it will be stored, with NumPy numbers as plain ones."""
     plain = value.item() if isinstance(value, np.generic) else value
     json.dumps(plain)
     return plain
 
 
-_WRITABLE = Constraint("values that JSON can represent: numbers, strings, booleans, None, or lists", _written)
+_WRITABLE = Constraint(
+    "values that JSON can represent: numbers, strings, booleans, None, or lists", _plain_value
+)
 
 _ANYTHING = Constraint("", lambda value: value)
 
@@ -313,13 +315,13 @@ def _on_columns(forest: Any) -> Any:  # noqa: ANN401
     return make_pipeline(STwinVectorizer(2, "joint", min_df=2), forest)
 
 
-def _searched(name: str, home: str, compact: Grid, paper: Grid | None = None, **options: Any) -> None:  # noqa: ANN401
+def _tunable(name: str, home: str, compact: Grid, paper: Grid | None = None, **options: Any) -> None:  # noqa: ANN401
     """Register a method with a compact grid for two cores, and that of section 5 of the paper."""
     register(name, home, grids={"compact": compact, "paper": paper or {}}, **options)
 
 
 _perceptron = partial(
-    _searched,
+    _tunable,
     home=_STWIN,
     compact={"n_iter": [2, 3]},
     paper={"n_iter": _DEPTHS},
@@ -330,15 +332,15 @@ _perceptron("stwin")
 _perceptron("stwin-joint", fixed={"features": "joint"})
 _perceptron("wl", fixed={"features": "count"})
 # Kernels choose C, and WL kernels also the number of rounds, inside each training part: they need no grid.
-_machine = partial(register, home=_SVC, regressor="twinwl.models.svc:STwinSVR", version=2)
-_machine("stwin-svc")
-_machine("wl-svc", fixed={"features": "count"})
-_machine("stwin-svc-rounds", fixed={"average_rounds": True})
-_machine("stwin-svc-pairs", fixed={"average_rounds": True, "pairs": 10})
+_svm = partial(register, home=_SVC, regressor="twinwl.models.svc:STwinSVR", version=2)
+_svm("stwin-svc")
+_svm("wl-svc", fixed={"features": "count"})
+_svm("stwin-svc-rounds", fixed={"average_rounds": True})
+_svm("stwin-svc-pairs", fixed={"average_rounds": True, "pairs": 10})
 _HERE = "twinwl.evaluation.methods"
 register("twin-forest", f"{_HERE}:twin_forest_classifier", regressor=f"{_HERE}:twin_forest_regressor")
 _network = partial(
-    _searched,
+    _tunable,
     home="twinwl.neural.ntwin:NTwinClassifier",
     regressor="twinwl.neural.ntwin:NTwinRegressor",
 )
@@ -352,26 +354,26 @@ _network("wl-encoder", compact={"layers": [3]}, paper={"layers": _DEPTHS}, fixed
 register("sp-kernel", f"{_KERNELS}ShortestPathSVC")
 register("wl-kernel", f"{_KERNELS}WLSubtreeSVC")
 register("wl-oa", f"{_KERNELS}WLOptimalAssignmentSVC")
-_searched("dgk", f"{_KERNELS}DeepGraphKernelSVC", {"n_iter": [2, 3]}, {"n_iter": _DEPTHS})
+_tunable("dgk", f"{_KERNELS}DeepGraphKernelSVC", {"n_iter": [2, 3]}, {"n_iter": _DEPTHS})
 _OF_GNN = {"layers": _DEPTHS, "hidden": [32, 64, 128]}
-_searched("gcn", f"{_GNN}GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
-_searched("gin", f"{_GNN}GINClassifier", {"layers": [2, 4]}, _OF_GNN)
-_searched("diffpool", f"{_GNN}DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]})
-_searched("sortpool", f"{_GNN}SortPoolClassifier", {"hidden": [32, 64]})
-_searched("sagpool", f"{_GNN}SAGPoolClassifier", {"ratio": [0.5, 0.8]})
-_searched("123-gnn", f"{_HIGHER}OneTwoThreeGNNClassifier", {"hidden": [32]})
-_searched("3-hop-gnn", f"{_HIGHER}KHopGNNClassifier", {"hidden": [32, 64]}, fixed={"hops": 3})
+_tunable("gcn", f"{_GNN}GCNClassifier", {"layers": [3, 5]}, _OF_GNN)
+_tunable("gin", f"{_GNN}GINClassifier", {"layers": [2, 4]}, _OF_GNN)
+_tunable("diffpool", f"{_GNN}DiffPoolClassifier", {"cluster_ratio": [0.1, 0.25]})
+_tunable("sortpool", f"{_GNN}SortPoolClassifier", {"hidden": [32, 64]})
+_tunable("sagpool", f"{_GNN}SAGPoolClassifier", {"ratio": [0.5, 0.8]})
+_tunable("123-gnn", f"{_HIGHER}OneTwoThreeGNNClassifier", {"hidden": [32]})
+_tunable("3-hop-gnn", f"{_HIGHER}KHopGNNClassifier", {"hidden": [32, 64]}, fixed={"hops": 3})
 _of_nested = {"height": _DEPTHS, "layers": [4]}
-_searched("nested-gin", f"{_HIGHER}NestedGINClassifier", {"height": [2, 3]}, _of_nested)
+_tunable("nested-gin", f"{_HIGHER}NestedGINClassifier", {"height": [2, 3]}, _of_nested)
 # Its sums over all pairs are large: with a rate of 0.001 it may never learn, or lose what it has learnt.
 _of_ppgn = {"learning_rate": 3e-4, "patience": 30}
-_searched("ppgn", f"{_HIGHER}PPGNClassifier", {"layers": [2, 3]}, fixed=_of_ppgn, version=2)
+_tunable("ppgn", f"{_HIGHER}PPGNClassifier", {"layers": [2, 3]}, fixed=_of_ppgn, version=2)
 # As its authors trained it, without early stopping: it may guess for a hundred epochs before it learns.
 _of_rni = {"layers": 8, "batch_size": 20, "max_epochs": 300, "patience": 300}
 _shares = {"ratio": [0.125, 0.5, 0.875, 1.0]}
-_searched("gcn-rni", f"{_GNN}GCNRNIClassifier", {"ratio": [0.5]}, _shares, fixed=_of_rni, version=3)
-_searched("id-gnn", f"{_HIGHER}IDGNNClassifier", {"layers": [2, 3]})
-_searched("id-gnn-fast", f"{_HIGHER}IDGNNClassifier", {"longest_walk": [4, 6]}, fixed={"form": "fast"})
+_tunable("gcn-rni", f"{_GNN}GCNRNIClassifier", {"ratio": [0.5]}, _shares, fixed=_of_rni, version=3)
+_tunable("id-gnn", f"{_HIGHER}IDGNNClassifier", {"layers": [2, 3]})
+_tunable("id-gnn-fast", f"{_HIGHER}IDGNNClassifier", {"longest_walk": [4, 6]}, fixed={"form": "fast"})
 
 
 VECTORIZER = Method("features", "twinwl.models.vectorizer:STwinVectorizer")

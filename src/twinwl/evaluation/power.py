@@ -322,10 +322,10 @@ def power(
         if not chosen:
             raise TwinWLError("categories: got no name, expected at least one")
         pairs = pairs.only([checked("categories", name, one_of(*pairs.sizes)) for name in chosen])
-    asked = _named(f)
+    tested = _by_name(f)
     scores: list[PairScore] = []
-    with ProgressBar(f"pairs of {pairs.name}", len(asked) * len(pairs)) as bar:
-        for name, scored in asked.items():
+    with ProgressBar(f"pairs of {pairs.name}", len(tested) * len(pairs)) as bar:
+        for name, scored in tested.items():
             try:
                 warm_up, judge = (
                     _judge_of(scored, Copies(pairs.graphs, n, seed), takes) for n in (0, copies)
@@ -337,7 +337,7 @@ def power(
                 bar.note(name)
                 scores.append(_score(judge, pairs, number, name, on_error))
                 bar.advance()
-    return Power(pairs.name, pairs.sizes, copies, tuple(asked), scores)
+    return Power(pairs.name, pairs.sizes, copies, tuple(tested), scores)
 
 
 def _score(judge: Judge, suite: PairSuite, number: int, name: str, on_error: str) -> PairScore:
@@ -357,7 +357,7 @@ def _score(judge: Judge, suite: PairSuite, number: int, name: str, on_error: str
         ) from error
 
 
-def _named(f: object) -> dict[str, object]:
+def _by_name(f: object) -> dict[str, object]:
     """Return what is to be scored by name."""
     if not isinstance(f, dict):
         return {" + ".join(map(_name_of, f)) if isinstance(f, list | tuple) else _name_of(f): f}

@@ -147,11 +147,11 @@ class Request:
 
     def check(self, model: Any, path: object) -> None:  # noqa: ANN401  (models share no base that has predict)
         """Refuse options that do not apply to the model, before graphs are read."""
-        asked = {"--proba": self.proba or None, "--threshold": self.threshold, "--positive": self.positive}
+        options = {"--proba": self.proba or None, "--threshold": self.threshold, "--positive": self.positive}
         for head in model.heads_:
             if isinstance(head, ClassHead):
                 positive_name(head.classes, self.positive)
-            elif given := [option for option, value in asked.items() if value is not None]:
+            elif given := [option for option, value in options.items() if value is not None]:
                 raise TwinWLError(
                     f"{given[0]} needs a classifier, but this model predicts numbers; leave it out "
                     "(--confidence adds a range around each number)"
@@ -173,19 +173,19 @@ class Request:
                 )
 
 
-def predictions_of(head: ClassHead | NumberHead, decisions: Float64, asked: Request) -> Predictions:
+def predictions_of(head: ClassHead | NumberHead, decisions: Float64, request: Request) -> Predictions:
     """Return what decision values of one task, which has this head, mean."""
-    positive, confidence = asked.positive, asked.confidence
+    positive, confidence = request.positive, request.confidence
     if isinstance(head, NumberHead):
         intervals = None if confidence is None else head.intervals(decisions, confidence)
         return Predictions(head.predict(decisions), intervals=intervals)
     values, shares = head.predict(decisions), head.probabilities(decisions)
-    if asked.threshold is not None:
+    if request.threshold is not None:
         if len(head.classes) != 2:  # noqa: PLR2004
             listing = ", ".join(map(str, head.classes.tolist()))
             raise TwinWLError(f"--threshold needs a model with two classes; this one has {listing}")
         place = metrics.positive_class(head.classes, positive)
-        values = head.classes[np.where(shares[:, place] >= asked.threshold, place, 1 - place)]
+        values = head.classes[np.where(shares[:, place] >= request.threshold, place, 1 - place)]
     sets = None if confidence is None else head.sets(decisions, confidence)
     return Predictions(values, head.classes, shares, sets, positive=positive_name(head.classes, positive))
 
@@ -194,7 +194,7 @@ def answers_about(
     model: Any,  # noqa: ANN401
     data: Dataset,
     truths: Mapping[str, Sequence[Any] | None],
-    asked: Request,
+    request: Request,
 ) -> tuple[dict[str, Sequence[Any]], list[str]]:
     """Ask a model, and return the columns of its table and lines about how right it is.
 
@@ -206,7 +206,7 @@ def answers_about(
         The graphs.
     truths
         The known targets by task; of a model of one target under its name.
-    asked
+    request
         What else to predict.
     """
     several = model.tasks_ is not None
@@ -214,19 +214,21 @@ def answers_about(
     for task, truth in truths.items():
         _check_truth(model.heads_[names.index(task)], truth, task, data)
     decided = zip(names, model.heads_, model._decisions(data.graphs))  # noqa: SLF001  (at once)
-    found = {name: predictions_of(head, decisions, asked) for name, head, decisions in decided}
+    found = {name: predictions_of(head, decisions, request) for name, head, decisions in decided}
     columns = {
         f"{name}_{task}" if several else name: values
         for task, one in found.items()
-        for name, values in one.columns(proba=asked.proba).items()
+        for name, values in one.columns(proba=request.proba).items()
     }
     lines = [
-        f"threshold: {name!r} is predicted where its probability is {asked.threshold:g} or more"
+        f"threshold: {name!r} is predicted where its probability is {request.threshold:g} or more"
         for name in dict.fromkeys(one.positive for one in found.values())
-        if asked.threshold is not None
+        if request.threshold is not None
     ]
     scored = {task: found[task].scored(truth) for task, truth in truths.items() if truth}
-    lines += [f"{task}: {line}" if several else line for task, (_, said) in scored.items() for line in said]
+    lines += [
+        f"{task}: {line}" if several else line for task, (_, messages) in scored.items() for line in messages
+    ]
     scores = [one for one, _ in scored.values()]
     means = metrics.mean_scores(scores) if several else {}
     if means:
@@ -240,7 +242,7 @@ def answers_about(
 def _check_truth(
     head: ClassHead | NumberHead, truth: Sequence[Any] | None, target: object, data: Dataset
 ) -> None:
-    """Refuse targets that are no numbers for a regressor, or none of them a class of the classifier."""
+    """Refuse targets that are not numbers for a regressor, and those without a class of a classifier."""
     pairs = zip(data.rows.tolist(), truth or [], strict=False)
     known = [(row, value) for row, value in pairs if value is not None]
     if isinstance(head, ClassHead):
@@ -268,7 +270,7 @@ def truths_of(
     Raises
     ------
     TwinWLError
-        If a target is not in the data, or is no task of the model.
+        If a target is not in the data, or is not a task of the model.
     """
     if target is None:
         return {}
@@ -424,7 +426,7 @@ def new_model(method: object, task: Task, *, scoring: str | None = None, seed: i
     task
         Classification or regression.
     scoring
-        The metric that inner choices go by, by its name in `twinwl.evaluate`; None: the default.
+        The metric of inner choices, by its name in `twinwl.evaluate`; None: the default.
 
     >>> from twinwl.models.targets import Task
     >>> new_model("stwin-svc", Task("regression", ""), scoring="mae", seed=1)

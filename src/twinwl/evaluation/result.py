@@ -165,7 +165,7 @@ class ResultStore:
         found: dict[str, Row] = {}
         broken = []
         for line_number, line in enumerate(content.split(b"\n"), start=1):
-            row = _parsed(line)
+            row = _parse(line)
             if row is not None and row["format"] > FORMAT:
                 raise TwinWLError(
                     f"{self.path}, line {line_number}: written in format {row['format']}, this version knows "
@@ -229,7 +229,7 @@ class ResultStore:
             ) from error
 
 
-def _parsed(line: bytes) -> Row | None:
+def _parse(line: bytes) -> Row | None:
     """Return a line if it has all fields that identify and summarise it, or is of a newer format."""
     try:
         row = json.loads(line)
@@ -334,8 +334,8 @@ class Evaluation(Rendered):
     @property
     def metrics(self) -> list[str]:
         """The metrics, the main one first; some may be undefined on some folds."""
-        asked = self.rows[0]["metrics"] if self.rows else []
-        others = [name for name in asked if all(name in row["metrics"] for row in self.rows)]
+        requested = self.rows[0]["metrics"] if self.rows else []
+        others = [name for name in requested if all(name in row["metrics"] for row in self.rows)]
         return list(dict.fromkeys([self.metric, *others]))
 
     def readings(self) -> Iterator[tuple[str, str, Summary]]:
@@ -651,7 +651,7 @@ _FAIR = "fair protocol unless marked: mean ± standard deviation over folds"
 
 def _tabular(rows: Sequence[Sequence[str]], n_left: int) -> str:
     head, *body = [
-        " & ".join(map(_escaped, row)).replace("±", r"$\pm$").replace("²", "$^2$").replace("–", "--") + r" \\"
+        " & ".join(map(_escape, row)).replace("±", r"$\pm$").replace("²", "$^2$").replace("–", "--") + r" \\"
         for row in rows
     ]
     columns = "l" * n_left + "r" * (len(rows[0]) - n_left)
@@ -659,7 +659,7 @@ def _tabular(rows: Sequence[Sequence[str]], n_left: int) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.sub(r"([_%&#$])", r"\\\1", text)
 
 

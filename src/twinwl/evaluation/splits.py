@@ -351,7 +351,7 @@ def split_of(data: Dataset, split: object, n_folds: int, task: str) -> Split:
     n_folds
         Of stratified folds.
     task
-        ``"classification"`` wants every class among the graphs to learn from.
+        ``"classification"`` requires every class among the graphs to learn from.
     """
     stratified, targets = task == "classification", data.targets
     if not stratified:  # every split of numbers is one of graphs of a single class
@@ -412,7 +412,7 @@ def _from_pairs(data: Dataset, what: str, pairs: Sequence[object]) -> Split:
 
     def folds(seed: int) -> list[Fold]:
         return [
-            _completed(fold, data, f"{what}, fold {number}", seed, number)
+            _complete(fold, data, f"{what}, fold {number}", seed, number)
             for number, fold in enumerate(marked)
         ]
 
@@ -431,7 +431,7 @@ def _by_scaffold(data: Dataset, word: str) -> Split:
 
     def folds(seed: int) -> list[Fold]:
         fold = split_groups(scaffolds, seed=seed if shuffled else None)
-        return [_completed(fold, data, f"split: {word}", seed)]
+        return [_complete(fold, data, f"split: {word}", seed)]
 
     order = "in random order" if shuffled else f"the most common ones to learn from; {folds(0)[0]}"
     text = f"{word}: {scaffolds.max() + 1:,} scaffolds, {order}"
@@ -603,7 +603,7 @@ def _from_cells(data: Dataset, what: str, cells: list[object]) -> Split:
             )
 
     def folds(seed: int) -> list[Fold]:
-        return [_completed(marked, data, what, seed)]
+        return [_complete(marked, data, what, seed)]
 
     text = f"{what}{about}; {folds(0)[0]}"
     return Split(f"{what.rpartition('/')[2]} {_digest(part)}", text, folds)
@@ -650,12 +650,12 @@ def _time(cell: object) -> str | None:
         return None
 
 
-def _completed(fold: Fold, data: Dataset, what: str, seed: int, number: int = 0) -> Fold:
+def _complete(fold: Fold, data: Dataset, what: str, seed: int, number: int = 0) -> Fold:
     """Refuse a split that hides a class or tears groups apart; hold a tenth out where nothing is."""
     y, groups = data.targets, data.groups
     for place, column in enumerate(y.T if y.ndim > 1 else [y]):
         hidden = np.setdiff1d(column, column[fold.train])
-        hidden = hidden[hidden == hidden]  # noqa: PLR0124  (NaN, which is no class)
+        hidden = hidden[hidden == hidden]  # noqa: PLR0124  (NaN is not a class)
         if len(hidden):
             of = f" of task {data.tasks[place]!r}" if data.tasks else ""
             raise TwinWLError(

@@ -11,7 +11,7 @@ pointers that fit together, the dataclass checks in ``__post_init__``. So nothin
 file may be damaged: whatever goes wrong in `load` becomes one `ModelFileError` there.
 
 Models of earlier formats are read too: `upgraded` turns what such a file holds into what ``_from_state`` of
-the same class takes today. No other code knows old forms.
+the same class takes today. No other code handles old forms.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from twinwl.arguments import NAME, PATH, checked, items
 from twinwl.arrays import Values
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.graphs.from_pyg import READINGS_OF_X
 from twinwl.graphs.labels import normalise_label
 from twinwl.graphs.molecules import JOINED_LEVELS
@@ -183,8 +183,8 @@ def to_json(value: object, arrays: dict[str, Values], name: str) -> object:  # n
             for place, (key, part) in enumerate(value.items()):
                 # An entry is named by its key where that makes a decent file name.
                 decent = isinstance(key, str) and re.fullmatch(r"\.*[A-Za-z0-9_][A-Za-z0-9_.]*", key)
-                written = to_json(part, arrays, f"{name}/{key if decent else place}")
-                pairs.append([to_json(key, arrays, f"{name}/keys/{place}"), written])
+                content = to_json(part, arrays, f"{name}/{key if decent else place}")
+                pairs.append([to_json(key, arrays, f"{name}/keys/{place}"), content])
             return {"dict": pairs}
     raise TwinWLError(
         f"{name} is a {type(value).__name__}, which a model file cannot hold; "
@@ -497,7 +497,7 @@ def save(
         The file to write, by custom ``….twinwl``; an existing one is replaced.
     atoms
         How the training molecules were read (as in `GraphBatch.from_smiles`), so that ``twinwl predict``
-        reads new ones alike. None takes ``atoms_`` of the estimator, which knows it from the graphs of
+        reads new ones alike. None takes ``atoms_`` of the estimator, which has it from the graphs of
         ``fit``; name it for molecules that were converted by other means.
     target
         Name of what is predicted, for ``twinwl explain``; likewise ``target_``.
@@ -527,7 +527,7 @@ def save(
     }
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
-    with written(file) as stream:
+    with open_to_write(file) as stream:
         _write_members(stream, text, arrays)
 
 

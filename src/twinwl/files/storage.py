@@ -1,7 +1,7 @@
 """Files on disk: written whole or not at all; tables, whose cells never become formulas; the cache.
 
 Spreadsheets run a cell of a CSV file that begins with ``=``, ``+``, ``-`` or ``@``. In .csv and .tsv files a
-text that begins so is therefore written with a single quote in front, which tells them that it is text;
+text that begins so is therefore written with a single quote in front, which marks it as text;
 numbers, and one such character alone, stay as they are. `plain_cell` takes the quote off again.
 
 The cache keeps arrays in the user's cache folder, under the digest of what they came from. It may be deleted,
@@ -78,7 +78,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def written(path: Path) -> Iterator[IO[bytes]]:
+def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file as `atomic_write` does; errors are a `TwinWLError` that names the file."""
     with errors_of_writing(path), atomic_write(path) as stream:
         yield stream
@@ -251,7 +251,7 @@ def read_arrays(key: str) -> dict[str, Values] | None:
 
 
 def write_arrays(key: str, arrays: Mapping[str, Values]) -> bool:
-    """Keep arrays under a key, and return whether they were kept; where that cannot be done, go on.
+    """Keep arrays under a key, and return whether they were kept; where that cannot be done, nothing happens.
 
     A full disk causes a warning, a folder without write permission does not.
     """

@@ -53,7 +53,7 @@ class AtomLabelling(NamedTuple):
     text: Callable[..., str] = bracket
     """From the symbol of the element and the other values to the label."""
     on_ladder: bool = True
-    """Whether it tells apart all that the one before it does."""
+    """Whether it distinguishes all atoms that the one before it distinguishes."""
     read_molecule: Callable[[Any], Iterable[Any]] | None = None
     """One more value of each atom, which RDKit only works out for the whole molecule."""
 

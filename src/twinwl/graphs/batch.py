@@ -1,6 +1,6 @@
 """GraphBatch: one immutable CSR batch of graphs, which scikit-learn can use like an array.
 
-Graphs are taken out of it and joined here; how they come from and go to other libraries is in `building`,
+This module selects and joins graphs; how they come from and go to other libraries is in `building`,
 `from_pyg`, `from_graph6`, `molecules` and `exporters`.
 """
 
@@ -353,7 +353,7 @@ class GraphBatch(
         features = self.node_features
         if features is None or not features.size:
             return self.without_features()
-        values = features + 0.0 if bins is None else _binned(features, bins)  # -0.0 is 0.0
+        values = features + 0.0 if bins is None else _bin_features(features, bins)  # -0.0 is 0.0
         # Labels by their codes: a code may stand beside numbers of any kind, as both are eight bytes.
         rows = np.column_stack([self.node_labels.astype(values.dtype), values])
         as_bytes = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
@@ -756,7 +756,7 @@ def labels_only(batch: GraphBatch, *, ignore_features: bool, name: str = "") -> 
     return batch.without_features()
 
 
-def _binned(features: Float64, bins: Bins) -> Int64:
+def _bin_features(features: Float64, bins: Bins) -> Int64:
     """Return the bin of each value: how many of its column's edges are not above it."""
     if not np.isfinite(features).all():
         raise GraphInputError("some node features are not finite, so they fall into no bin; replace them")

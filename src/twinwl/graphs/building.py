@@ -536,7 +536,7 @@ def as_batch(
     kind: str | None = _PYG_BATCH
     collected: Any = graphs
     if _kind(graphs) != _PYG_BATCH:
-        collected = _collected(graphs)
+        collected = _list_graphs(graphs)
         if not collected:
             return GraphBatch.from_edges([])
         kind = _kind(collected[0])
@@ -597,7 +597,7 @@ def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
     return batch
 
 
-def _collected(graphs: object) -> list[Any]:
+def _list_graphs(graphs: object) -> list[Any]:
     """Return the graphs as a list; refuse a single graph, with a hint."""
     kind = _kind(graphs)
     if kind == "string":

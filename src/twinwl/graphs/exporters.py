@@ -68,7 +68,7 @@ def _skeleton(chem: ModuleType, graph: GraphBatch, number: int) -> Chem.Mol:
             raise GraphInputError(f"{shown(label)} is not an element symbol", number, remedy=remedy)
         molecule.AddAtom(chem.Atom(atomic_number))
     ends, codes = edges_of(graph)
-    for pair, label in zip(ends.tolist(), _named(codes, graph.edge_vocabulary)):
+    for pair, label in zip(ends.tolist(), _labels_of(codes, graph.edge_vocabulary)):
         kind = types.get(str(label))
         if kind is None:
             raise GraphInputError(f"{shown(label)} is not a bond type", number)
@@ -173,7 +173,7 @@ class Exporters:
             ends, codes = edges_of(graph)
             made.add_edges_from(ends.tolist())
             if graph.edge_labels is not None:
-                labels = zip(map(tuple, ends.tolist()), _named(codes, graph.edge_vocabulary))
+                labels = zip(map(tuple, ends.tolist()), _labels_of(codes, graph.edge_vocabulary))
                 nx.set_edge_attributes(made, dict(labels), edge_label)
             if graph.has_node_labels:
                 nx.set_node_attributes(made, dict(enumerate(graph.labels_of_nodes())), node_label)
@@ -218,7 +218,7 @@ class Exporters:
             if graph.has_node_labels:
                 made.vs[node_label] = graph.labels_of_nodes()
             if graph.edge_labels is not None:
-                made.es[edge_label] = list(_named(codes, graph.edge_vocabulary))
+                made.es[edge_label] = list(_labels_of(codes, graph.edge_vocabulary))
             out.append(made)
         return out
 
@@ -278,7 +278,7 @@ def edges_of(graphs: GraphBatch) -> tuple[Int64, Int32]:
     return np.column_stack([sources[kept], targets[kept]]), codes
 
 
-def _named(codes: Int32, vocabulary: tuple[Label, ...]) -> Iterator[Label]:
+def _labels_of(codes: Int32, vocabulary: tuple[Label, ...]) -> Iterator[Label]:
     return (vocabulary[code] for code in codes.tolist())
 
 

@@ -191,5 +191,5 @@ def _sparse_edges(parsed: _Parsed, graph: int) -> Int64:
             edges.append((other, node))
     rest = stream[place:]
     if len(rest) >= max(6, 1 + width) and "0" in rest:
-        raise GraphInputError(f"it goes on after its last node; {_REMEDY}", graph)
+        raise GraphInputError(f"it continues after its last node; {_REMEDY}", graph)
     return np.array(edges, dtype=np.int64).reshape(-1, 2)

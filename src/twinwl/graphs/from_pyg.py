@@ -81,7 +81,7 @@ class PyGConstructors:
         edge_label = checked("edge_label", edge_label, NAME, None)
         directed = checked("directed", directed, FLAG)
         x = checked("x", x, READINGS_OF_X)
-        collected = _collected(data_list)
+        collected = _list_graphs(data_list)
         arcs = [_arcs(data, graph) for graph, data in enumerate(collected)]
         arc_counts = np.array([pair.shape[1] for pair in arcs], dtype=np.int64)
         values = aligned([getattr(data, "x", None) for data in collected], len(collected), "x")
@@ -125,7 +125,7 @@ def edge_codes(data: object) -> Int64:
     return codes
 
 
-def _collected(data_list: Any) -> list[Any]:  # noqa: ANN401
+def _list_graphs(data_list: Any) -> list[Any]:  # noqa: ANN401
     """Return the graphs as a list of ``Data`` objects; a ``Batch`` is taken apart."""
     library = sys.modules.get("torch_geometric.data")
     if library is not None and isinstance(data_list, library.Batch):

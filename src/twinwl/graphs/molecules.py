@@ -228,7 +228,7 @@ def _read_chunk(strings: list[object], levels: tuple[AtomLevel, ...]) -> ReadSmi
 
     def molecules() -> Iterator[tuple[Chem.Mol, str]]:
         for index, text in enumerate(strings):
-            molecule = None if _refused(text) else parse(cast("str", text))
+            molecule = None if _refusal(text) else parse(cast("str", text))
             if molecule is None:
                 failures.append(SmilesFailure(index, text, _reason(chem, text)))
             else:
@@ -301,16 +301,16 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
         np.bincount(owners[once], minlength=len(node_counts)),
         sources[once],
         targets[once],
-        nodes=_renamed(
+        nodes=_encode_names(
             np.array(numbers, np.int64),
             [labelling.text(symbol(number), *values) for number, *values in number_of_key],
         ),
-        edges=_renamed((np.cumsum(used) - 1)[kinds], list(itertools.compress(names, used))),
+        edges=_encode_names((np.cumsum(used) - 1)[kinds], list(itertools.compress(names, used))),
         atoms=atoms,
     )
 
 
-def _renamed(numbers: NDArray[np.int64], names: list[str]) -> Coded:
+def _encode_names(numbers: NDArray[np.int64], names: list[str]) -> Coded:
     """Encode numbers that have these names."""
     ranks, vocabulary = encode_labels(names)
     return Coded(ranks[numbers], vocabulary)
@@ -335,7 +335,7 @@ def _matrix_bonds(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
     """Return ``n * u + v`` and the order of each bond, from both ends; None if a bond has no plain order.
 
-    A Python call for each bond would cost half as much as parsing the SMILES; RDKit hands out the matrix of
+    A Python call for each bond would cost half as much as parsing the SMILES; RDKit returns the matrix of
     bond orders as a whole.
     """
     if molecule.GetNumAtoms() > _LARGE:
@@ -472,7 +472,7 @@ def _flat_parser(chem: ModuleType, levels: tuple[AtomLevel, ...]) -> Callable[[s
     return parse
 
 
-def _refused(text: object) -> str:
+def _refusal(text: object) -> str:
     """Return why a string is not passed to RDKit; empty if it is."""
     if not isinstance(text, str):
         return f"it is of type {type(text).__name__}, not a string"
@@ -492,7 +492,7 @@ def _refused(text: object) -> str:
 
 def _reason(chem: ModuleType, text: object) -> str:
     """Return why a string could not be read: its chemistry if the syntax is right."""
-    refused = _refused(text)
+    refused = _refusal(text)
     if refused:
         return refused
     unchecked = _molecule(chem, cast("str", text), sanitize=False)
@@ -500,7 +500,7 @@ def _reason(chem: ModuleType, text: object) -> str:
         return "it is not valid SMILES"
     try:
         problems = chem.DetectChemistryProblems(unchecked)
-    except RuntimeError:  # RDKit of 2023 asks for rings that it has not looked for
+    except RuntimeError:  # RDKit of 2023 needs rings that it has not searched for
         problems = ()
     return problems[0].Message().strip() if problems else "RDKit cannot sanitise it"
 

@@ -33,7 +33,7 @@ from twinwl.refinement import content_keys
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
 from twinwl.refinement.content_keys import CLASS, KEY, LENGTH, NODE, SIGNATURE, Classes, sign_all
 from twinwl.refinement.identities import rooted_subgraphs
-from twinwl.refinement.round_kernels import blended
+from twinwl.refinement.round_kernels import blend
 
 # At most this many nodes are individualised one after the other, and at most this many steps are spent on a
 # graph, before igraph takes over. Both are compared with numbers that are equal for isomorphic graphs, so
@@ -67,14 +67,14 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
     >>> forms[0] == forms[1], forms[0] == forms[2]
     (True, False)
     """
-    node_tokens, rank_of_node = _ranked(batch.node_vocabulary, batch.node_labels)
+    node_tokens, rank_of_node = _rank_labels(batch.node_vocabulary, batch.node_labels)
     sources, targets = batch.arcs()
     kept = np.flatnonzero((sources < targets) | batch.directed)  # undirected edges once
     ends = np.column_stack([sources[kept], targets[kept]])
     edge_ptr = np.searchsorted(kept, batch.indptr[batch.graph_ptr]).tolist()  # range of each graph's edges
     labelled = batch.edge_labels is not None
     edge_labels = np.zeros(len(batch.indices), np.int32) if batch.edge_labels is None else batch.edge_labels
-    edge_tokens, rank_of_edge = _ranked(batch.edge_vocabulary or (None,), edge_labels[kept])
+    edge_tokens, rank_of_edge = _rank_labels(batch.edge_vocabulary or (None,), edge_labels[kept])
     out = []
     for graph in graphs:
         first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
@@ -95,7 +95,7 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
 def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) -> bytes:
     """Return colours and edges in canonical order.
 
-    igraph's search knows colours of nodes only. So an edge of any kind but the first (0) is replaced by a
+    igraph's search supports colours of nodes only. So an edge of any kind but the first (0) is replaced by a
     node between its ends, with a colour that only edges of this kind have.
 
     Parameters
@@ -148,7 +148,7 @@ def _gives_new_places() -> bool:
     return sorted(igraph.GraphBase(3, [(0, 1)]).permute_vertices([1, 2, 0]).get_edgelist()[0]) == [1, 2]
 
 
-def _ranked(vocabulary: tuple[Label, ...], codes: Int32) -> tuple[list[bytes], Int64]:
+def _rank_labels(vocabulary: tuple[Label, ...], codes: Int32) -> tuple[list[bytes], Int64]:
     """Return the tokens of a vocabulary in order, each after its length, and the rank of each code."""
     tokens = [label_token(label) for label in vocabulary]
     ordered = sorted(set(tokens))
@@ -264,7 +264,7 @@ def _identify(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UI
         steps += indptr[high] - indptr[low] + high - low
         cell = class_to_split(low, high, classes)
         if cell >= 0:
-            steps += _individualised(low, high, cell, classes, out[graph])
+            steps += _search_key(low, high, cell, classes, out[graph])
         else:
             _digest(low, high, classes, out[graph])
     return last
@@ -276,16 +276,16 @@ def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
     words, directed = classes.words, np.uint64(classes.directed)
     a, b = directed, np.uint64(high - low)
     for node in range(low, high):
-        x, y = blended(words[node, SIGNATURE], words[node, SIGNATURE + 1], content_keys.HEARD)
+        x, y = blend(words[node, SIGNATURE], words[node, SIGNATURE + 1], content_keys.RECEIVED)
         a += x
         b += y
-    a, b = blended(a, b, content_keys.WHOLE)
-    out[0], out[1] = content_keys.absorbed(a, b, np.uint64(high - low), directed)
+    a, b = blend(a, b, content_keys.WHOLE)
+    out[0], out[1] = content_keys.absorb(a, b, np.uint64(high - low), directed)
     out[2] = 1
 
 
 @kernel
-def _individualised(low: int, high: int, cell: int, classes: Classes, out: UInt64) -> int:
+def _search_key(low: int, high: int, cell: int, classes: Classes, out: UInt64) -> int:
     """Search for the key of a graph that its stable colours do not determine; return the steps taken.
 
     First a path: nodes are individualised, each the first of the class that `class_to_split` names, until the
@@ -400,6 +400,10 @@ def _record_automorphism(
 # each node of P, and which ones they are does not matter up to isomorphism. So if classes hang on one another
 # like a forest, the colours determine the graph: any two graphs with these classes and relations are
 # isomorphic.
+#
+#     Q    q1   q2   q3   q4      Each node of Q has one neighbour in P, so Q hangs on P: giving q1 and q3 to
+#           |    |    |    |      p1, and q2 and q4 to p2, is the same graph up to isomorphism.
+#     P      p1         p2
 
 # The relation of a class to another: all pairs of nodes alike (which includes that no messages pass between
 # them); each node singles one out; anything else. _OTHER is always a safe answer: at worst a graph that its

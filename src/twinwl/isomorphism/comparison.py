@@ -1,7 +1,4 @@
-"""The Twin-WL test of two graphs.
-
-The result of a comparison: the verdict and its witness.
-"""
+"""The Twin-WL test of two graphs (`compare`), and its result: the verdict with a witness."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
@@ -221,11 +218,11 @@ def compare(
         labels_only(graph, ignore_features=ignore_features, name=f"the {which} graph")
         for graph, which in zip(graphs, ("first", "second"))
     )
-    found = _run(_paired(first, second), readouts, n_iter)
+    found = _run(_join_pair(first, second), readouts, n_iter)
     return replace(found, features_ignored=any(graph.has_node_features for graph in graphs))
 
 
-def _paired(g: GraphBatch, h: GraphBatch) -> GraphBatch:
+def _join_pair(g: GraphBatch, h: GraphBatch) -> GraphBatch:
     """Join two graphs into one batch with one vocabulary, or raise an error if they cannot be compared."""
     if g.directed != h.directed:
         kinds = ("undirected", "directed")
@@ -296,22 +293,22 @@ class _Rounds:
         return len(self._rows)
 
     def add(self, colours: Int32, sizes: Int32) -> None:
-        """Add the next round, and look at it if it is its turn; `witness` tells whether it differs."""
+        """Add the next round, and compare it if it is its turn; `witness` is set if it differs."""
         self._rows.append((colours, sizes))
         h = len(self._rows) - 1
         if not self._remember or h >= 2 * self._agreed:
-            self._look_at(h)
+            self._inspect_round(h)
 
     def first_difference(self) -> Witness | None:
         """Return a witness of the first round that differs among all rounds added, or None."""
         last = len(self._rows) - 1
         if self.witness is None and self._agreed < last:
-            self._look_at(last)
+            self._inspect_round(last)
         while self.witness and self.witness.iteration - self._agreed > 1:
-            self._look_at((self._agreed + self.witness.iteration) // 2)
+            self._inspect_round((self._agreed + self.witness.iteration) // 2)
         return self.witness
 
-    def _look_at(self, h: int) -> None:
+    def _inspect_round(self, h: int) -> None:
         colours, sizes = self._rows[h]
         found = None
         if h > 1 and not self._cheap:

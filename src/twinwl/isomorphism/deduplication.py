@@ -181,7 +181,7 @@ def deduplicate(
     Deduplication(1,000 graphs, 5 groups)
     """
     exact = checked("exact", exact, FLAG)
-    readouts = resolve(readout)
+    readouts = () if exact and readout == "size" else resolve(readout)
     number_of_key: dict[bytes, int] = {}
 
     def groups_of(given: GraphBatch) -> Int64:

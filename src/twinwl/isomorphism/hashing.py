@@ -26,7 +26,7 @@ from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, RoundReader, only_sizes, resolve
 from twinwl.refinement import content_keys
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import absorbed, fold_keys, node_keys
+from twinwl.refinement.content_keys import absorb, fold_keys, node_keys
 from twinwl.refinement.identities import rooted_sizes, search
 
 EVERY_RADIUS_UP_TO = 256
@@ -110,7 +110,7 @@ def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UI
         growing = np.flatnonzero(sizes != before)
         if not len(growing):
             break
-        keys[growing] = content_keys.absorbed_rows(keys[growing], reader.read_keys(sizes)[growing])
+        keys[growing] = content_keys.absorb_rows(keys[growing], reader.read_keys(sizes)[growing])
         before = sizes
     return keys
 
@@ -128,7 +128,7 @@ def _follow_sizes(rows: Int32, wanted: Bool, keys: UInt64) -> None:
         for h in range(len(rows)):
             if h > 0 and rows[h, node] == rows[h - 1, node]:
                 break
-            a, b = absorbed(a, b, np.uint64(rows[h, node]), np.uint64(h))
+            a, b = absorb(a, b, np.uint64(rows[h, node]), np.uint64(h))
         keys[node, 0], keys[node, 1] = a, b
 
 
@@ -313,7 +313,7 @@ def _stable_keys_of_block(batch: GraphBatch, readouts: tuple[Readout, ...]) -> U
     """Return the hash of each graph by its stable classes (``twl2``), shape (n_graphs, 2)."""
     folds = stable_folds(batch, readouts)[None]
     counts = _counts(batch, np.zeros(len(batch), np.int64))
-    return _sealed(folds, counts, _names(b"twl2", readouts), batch.directed)
+    return _finish_hashes(folds, counts, _names(b"twl2", readouts), batch.directed)
 
 
 def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ...]) -> UInt64:
@@ -323,7 +323,7 @@ def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ..
     folds = np.empty((last + 1, len(batch), 2), np.uint64)
     for fold, sizes, keys in zip(folds, rooted_sizes(batch, last), node_keys(batch), strict=False):
         fold_keys(batch.graph_ptr, keys, reader.read_keys(sizes), fold)
-    return _sealed(folds, _counts(batch, rounds), _names(b"", readouts), batch.directed)
+    return _finish_hashes(folds, _counts(batch, rounds), _names(b"", readouts), batch.directed)
 
 
 def _counts(batch: GraphBatch, rounds: Int64) -> Int64:
@@ -352,7 +352,7 @@ def _distinct_in_graphs(graph_ptr: Int64, keys: UInt64) -> Int64:
 
 
 @kernel
-def _sealed(folds: UInt64, counts: Int64, names: UInt64, directed: bool) -> UInt64:
+def _finish_hashes(folds: UInt64, counts: Int64, names: UInt64, directed: bool) -> UInt64:
     """Return the hash of each graph: names of readouts, direction, counts and folds of all rounds, absorbed.
 
     Parameters
@@ -364,9 +364,9 @@ def _sealed(folds: UInt64, counts: Int64, names: UInt64, directed: bool) -> UInt
     out = np.empty((len(counts), 2), np.uint64)
     for graph in range(len(counts)):
         n_nodes, n_arcs, last_round = counts[graph]
-        a, b = absorbed(names[0, 0], names[0, 1], np.uint64(directed), np.uint64(last_round))
-        a, b = absorbed(a, b, np.uint64(n_nodes), np.uint64(n_arcs))
+        a, b = absorb(names[0, 0], names[0, 1], np.uint64(directed), np.uint64(last_round))
+        a, b = absorb(a, b, np.uint64(n_nodes), np.uint64(n_arcs))
         for h in range(last_round + 1):
-            a, b = absorbed(a, b, folds[h, graph, 0], folds[h, graph, 1])
+            a, b = absorb(a, b, folds[h, graph, 0], folds[h, graph, 1])
         out[graph, 0], out[graph, 1] = a, b
     return out

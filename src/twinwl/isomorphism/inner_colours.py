@@ -19,8 +19,8 @@ from twinwl.compilation import kernel
 from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
 from twinwl.refinement import content_keys
 from twinwl.refinement.colours import balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorbed, row_keys, sum_messages
-from twinwl.refinement.round_kernels import stirred
+from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorb, row_keys, sum_messages
+from twinwl.refinement.round_kernels import stir
 
 _USUAL_ROUNDS = 16  # assumed number of rounds until colours are stable, to estimate the work of threads
 
@@ -43,7 +43,7 @@ def _stable_keys(block: RootedBlock, *, marked: bool) -> UInt64:
     subgraph_ptr, root, messages, keys = block.as_subgraphs()
     if marked:
         keys[root] = row_keys(keys[root])  # as if the root had a label of its own
-    messages = messages._replace(code_keys=content_keys.absorbed_codes(messages.code_keys))
+    messages = messages._replace(code_keys=content_keys.absorbing_codes(messages.code_keys))
     out = np.empty((len(block), 2), np.uint64)
 
     def refine(first: int, last: int) -> None:
@@ -80,13 +80,13 @@ def _refine(
             sum_messages(first, last, messages, keys, ABSORBED, following)
             a, b = np.uint64(0), np.uint64(0)
             for node in range(first, last):
-                x, y = absorbed(keys[node, 0], keys[node, 1], following[node, 0], following[node, 1])
+                x, y = absorb(keys[node, 0], keys[node, 1], following[node, 0], following[node, 1])
                 keys[node, 0], keys[node, 1] = x, y
                 a += x
                 b += y
             n_before, n_colours = n_colours, n_distinct(keys, first, last)
             n_rounds += 1
-        out[index, 0], out[index, 1] = absorbed(a, b, np.uint64(last - first), np.uint64(n_rounds - 1))
+        out[index, 0], out[index, 1] = absorb(a, b, np.uint64(last - first), np.uint64(n_rounds - 1))
 
 
 @kernel
@@ -139,10 +139,10 @@ def _refine_pairs(first: int, last: int, graphs: Subgraphs, out: UInt64) -> None
         a, b = _initial_pairs(index, graphs)
         n_colours, n_before, n_rounds = n_distinct(a.reshape(-1, 1), 0, a.size), 0, 0
         while n_colours != n_before:
-            a, b = hear_pairs(a, b)
+            a, b = pass_pairs(a, b)
             n_before, n_colours = n_colours, n_distinct(a.reshape(-1, 1), 0, a.size)
             n_rounds += 1
-        out[index, 0], out[index, 1] = absorbed(a.sum(), b.sum(), np.uint64(len(a)), np.uint64(n_rounds - 1))
+        out[index, 0], out[index, 1] = absorb(a.sum(), b.sum(), np.uint64(len(a)), np.uint64(n_rounds - 1))
 
 
 @kernel
@@ -164,19 +164,19 @@ def _initial_pairs(index: int, graphs: Subgraphs) -> tuple[UInt64, UInt64]:
     for u in range(n):
         for v in range(n):
             kind = np.uint64((first + u == root) + 2 * (first + v == root) + 4 * (u == v))
-            x, y = absorbed(a[u, v], b[u, v], kind, kind)
-            x, y = absorbed(x, y, label_keys[first + u, 0], label_keys[first + u, 1])
-            a[u, v], b[u, v] = absorbed(x, y, label_keys[first + v, 0], label_keys[first + v, 1])
+            x, y = absorb(a[u, v], b[u, v], kind, kind)
+            x, y = absorb(x, y, label_keys[first + u, 0], label_keys[first + u, 1])
+            a[u, v], b[u, v] = absorb(x, y, label_keys[first + v, 0], label_keys[first + v, 1])
     return a, b
 
 
 @kernel
-def hear_pairs(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64]:
+def pass_pairs(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64]:
     """Return the keys of all pairs (u, v), two matrices of words, after one more round."""
     # A colour is that of (u, w) or of (w, v). It is mixed for either role here, outside the cubic loop, so
     # that the loop itself only combines and stirs.
-    left_a, left_b = absorbed(a, b, np.uint64(1), np.uint64(2))
-    right_a, right_b = absorbed(a, b, np.uint64(3), np.uint64(4))
+    left_a, left_b = absorb(a, b, np.uint64(1), np.uint64(2))
+    right_a, right_b = absorb(a, b, np.uint64(3), np.uint64(4))
     # Transposed, so that the inner loop reads both matrices along rows.
     right_a, right_b = np.ascontiguousarray(right_a.T), np.ascontiguousarray(right_b.T)
     new_a, new_b = np.empty_like(a), np.empty_like(b)
@@ -184,9 +184,9 @@ def hear_pairs(a: UInt64, b: UInt64) -> tuple[UInt64, UInt64]:
         for v in range(len(a)):
             total_a, total_b = np.uint64(0), np.uint64(0)
             for w in range(len(a)):
-                total_a += stirred(left_a[u, w] ^ right_a[v, w])
-                total_b += stirred(left_b[u, w] + right_b[v, w])
-            new_a[u, v], new_b[u, v] = absorbed(a[u, v], b[u, v], total_a, total_b)
+                total_a += stir(left_a[u, w] ^ right_a[v, w])
+                total_b += stir(left_b[u, w] + right_b[v, w])
+            new_a[u, v], new_b[u, v] = absorb(a[u, v], b[u, v], total_a, total_b)
     return new_a, new_b
 
 
@@ -234,6 +234,11 @@ class Partition(NamedTuple):
 
     The nodes are listed cell after cell, so a cell is a range of places and is named by its first place. Only
     cells that receive a changed key are looked at again, so the cost of a mark depends on what it changes.
+    For example, the cells {4, 0, 2} and {1, 3} of five nodes::
+
+        place     0  1  2 | 3  4
+        order     4  0  2 | 1  3      cell[0] = cell[2] = cell[4] = 0, cell[1] = cell[3] = 3
+        length    3       | 2         (other entries are not used)
 
     Attributes
     ----------
@@ -318,7 +323,7 @@ def _value_of_marks(  # noqa: C901  (a walk)
         if at[depth] == end[depth]:  # all nodes of the cell were marked: return the value to one mark less
             a, b = own[depth]
             if end[depth]:  # 0 if no mark was left, or no cell of several nodes to choose from
-                a, b = absorbed(a, b, total[depth, 0], total[depth, 1])
+                a, b = absorb(a, b, total[depth, 0], total[depth, 1])
             if depth == 0:
                 return a, b
             depth, is_new = depth - 1, False
@@ -397,7 +402,7 @@ def _at(place: int, parts: Partition) -> Partition:
 def _mark(part: Partition, node: int) -> None:
     """Give a node a cell of its own and refine to stability."""
     keys, (order, cell, length) = part.keys, part.cells
-    keys[node, 0], keys[node, 1] = absorbed(keys[node, 0], keys[node, 1], _MARK, _MARK)
+    keys[node, 0], keys[node, 1] = absorb(keys[node, 0], keys[node, 1], _MARK, _MARK)
     start = cell[node]
     if length[start] > 1:
         place = start
@@ -437,12 +442,12 @@ def _value(part: Partition) -> tuple[np.uint64, np.uint64]:
     place = n_cells = 0
     while place < len(order):
         a, b = _signature(part, order[place])
-        a, b = absorbed(a, b, np.uint64(length[place]), np.uint64(0))
+        a, b = absorb(a, b, np.uint64(length[place]), np.uint64(0))
         total_a += a
         total_b += b
         n_cells += 1
         place += length[place]
-    return absorbed(total_a, total_b, np.uint64(len(order)), np.uint64(n_cells))
+    return absorb(total_a, total_b, np.uint64(len(order)), np.uint64(n_cells))
 
 
 @kernel
@@ -482,9 +487,9 @@ def _signature(part: Partition, node: int) -> tuple[np.uint64, np.uint64]:
     a, b = np.uint64(0), np.uint64(0)
     for message in range(indptr[node], indptr[node + 1]):
         code = codes[message] if len(codes) else 0
-        a += stirred(keys[indices[message], 0] ^ code_keys[code, 0])
-        b += stirred(keys[indices[message], 1] + code_keys[code, 1])
-    return absorbed(keys[node, 0], keys[node, 1], a, b)
+        a += stir(keys[indices[message], 0] ^ code_keys[code, 0])
+        b += stir(keys[indices[message], 1] + code_keys[code, 1])
+    return absorb(keys[node, 0], keys[node, 1], a, b)
 
 
 @kernel

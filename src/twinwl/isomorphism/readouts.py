@@ -19,7 +19,7 @@ from twinwl.graphs.labels import label_token, normalise_label
 from twinwl.isomorphism import READOUTS, Readout, marked
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.rooted import Groups, Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
-from twinwl.refinement.content_keys import absorbed_rows, digest_keys, hexadecimal, row_keys
+from twinwl.refinement.content_keys import absorb_rows, digest_keys, hexadecimal, row_keys
 
 ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
 ReadoutChoice: TypeAlias = "str | ReadoutFunction | Sequence[str | ReadoutFunction]"
@@ -35,7 +35,7 @@ def edges(block: RootedBlock) -> Int64 | UInt64:
     graphs, messages = block.graphs, block.messages
     if graphs.edge_labels is not None:
         sums = _sums(messages.code_keys[messages.codes], messages.indptr[graphs.graph_ptr])
-        return absorbed_rows(sums, _size_keys(block))
+        return absorb_rows(sums, _size_keys(block))
     n_arcs = np.diff(graphs.indptr[graphs.graph_ptr])
     n_edges = n_arcs if graphs.directed else n_arcs // 2
     return np.column_stack([block.sizes.astype(np.int64), n_edges])
@@ -52,14 +52,14 @@ def triangles(block: RootedBlock) -> Int64:
 def _closed_ways(graph_ptr: Int64, indptr: Int64, indices: Int32) -> Int64:
     """Count in each graph the ways ``u, v, w`` whose ends are joined as well: six of each triangle."""
     counts = np.zeros(len(graph_ptr) - 1, np.int64)
-    heard_by = np.full(len(indptr) - 1, -1)  # the last node that each node is a neighbour of
+    neighbour_of = np.full(len(indptr) - 1, -1)  # the last node that each node is a neighbour of
     for graph in range(len(counts)):
         for u in range(graph_ptr[graph], graph_ptr[graph + 1]):
             neighbours = indices[indptr[u] : indptr[u + 1]]
-            heard_by[neighbours] = u
+            neighbour_of[neighbours] = u
             for v in neighbours:
                 for w in indices[indptr[v] : indptr[v + 1]]:
-                    counts[graph] += heard_by[w] == u
+                    counts[graph] += neighbour_of[w] == u
     return counts
 
 
@@ -73,8 +73,8 @@ def degrees(block: RootedBlock) -> UInt64:
         received = _sums(messages.code_keys[messages.codes], messages.indptr)
     else:
         received = np.diff(messages.indptr).astype(np.uint64)[:, None] * messages.code_keys[0]
-    nodes = absorbed_rows(received, label_keys)
-    return absorbed_rows(_sums(nodes, ptr), _size_keys(block))
+    nodes = absorb_rows(received, label_keys)
+    return absorb_rows(_sums(nodes, ptr), _size_keys(block))
 
 
 def _sums(keys: UInt64, ptr: Int64) -> UInt64:
@@ -124,7 +124,7 @@ class ReadoutError(TwinWLError):
 
 
 def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
-    """Turn what a user may ask for into readouts: a name, a function, or a list of these.
+    """Return the readouts that a user names: by a name, a function, or a list of these.
 
     >>> [readout.name for readout in resolve(["size", "rooted-wl"])]
     ['size', 'rooted-wl']
@@ -282,7 +282,7 @@ def value_keys(values: Values, batch: GraphBatch) -> UInt64:
 
 
 def readable(values: Values, node: int) -> Hashable:
-    """Return one node's value as a person wants to see it: counts as numbers, keys in hexadecimal."""
+    """Return one node's value for display: counts as numbers, keys in hexadecimal."""
     if values.dtype == object:
         value: Hashable = values.tolist()[node]
         return hexadecimal(digest_keys([value])[0]) if isinstance(value, bytes) else value
@@ -317,7 +317,7 @@ def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: In
 
 
 def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> Values:
-    """Call a user's function on each subgraph; whatever goes wrong is told with its root."""
+    """Call a user's function on each subgraph; an error names its root."""
     values: list[Hashable] = []
     for node, subgraph in zip(block.roots.tolist(), block.subgraphs()):
         try:
@@ -338,7 +338,7 @@ def _complaint(value: object) -> str:
     """Say why a value cannot be counted, if it cannot."""
     try:
         hash(value)
-        equal = bool(value == value)  # noqa: PLR0124  (so NaN is told from all else)
+        equal = bool(value == value)  # noqa: PLR0124  (only NaN differs from itself)
     except Exception:  # noqa: BLE001  (a user's object may raise anything)
         return "which is not hashable; return a number, a string or a tuple of these"
     return "" if equal else "which does not even equal itself; return something else for it"

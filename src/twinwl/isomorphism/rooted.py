@@ -198,7 +198,7 @@ class RootedBlock:
         return Subgraphs(self.cut.subgraph_ptr, self.cut.root, self.messages, self.label_keys)
 
     def subgraphs(self) -> Iterator[RootedSubgraph]:
-        """Yield the subgraphs one by one, as a user's function wants them."""
+        """Yield the subgraphs one by one, as the argument of a user's function."""
         cut, batch = self.cut, self.graphs
         first_of_graph = self.source.batch.graph_ptr
         graph = np.searchsorted(first_of_graph, self.roots, side="right") - 1

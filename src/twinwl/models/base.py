@@ -10,7 +10,6 @@ import functools
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast, dataclass_transform
 
 import numpy as np
@@ -20,7 +19,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, NAME, Constraint, checked, integer, one_of
+from twinwl.arguments import (
+    FLAG,
+    JOBS,
+    MAX_ITEMS,
+    NAME,
+    Constraint,
+    checked,
+    integer,
+    old_names,
+    one_of,
+    with_new_names,
+)
 from twinwl.arrays import Bool, Float64, Values
 from twinwl.errors import GraphInputError, TwinWLError, setting, shown, warn_caller
 from twinwl.files.model_files import restore, savable
@@ -84,14 +94,14 @@ class GraphEstimator(BaseEstimator):
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name, as scikit-learn does."""
-        super().set_params(**_with_new_names(params, self._renamed, self._removed, warn=True))
+        super().set_params(**with_new_names(params, self._renamed, self._removed, warn=True))
         return self
 
     @classmethod
     def _with_params(cls, params: Mapping[str, object]) -> Self:
         """Return an estimator with the parameters of a model file, which may have their previous names."""
         kept = {name: value for name, value in params.items() if name not in cls._removed}
-        self = cls(**_with_new_names(kept, cls._renamed, {}, warn=False))
+        self = cls(**with_new_names(kept, cls._renamed, {}, warn=False))
         self._check_parameters()
         return self
 
@@ -101,7 +111,7 @@ class GraphEstimator(BaseEstimator):
 
     @classmethod
     def _from_state(cls, params: dict[str, Any], state: dict[str, Any]) -> Self:
-        """Rebuild an estimator from what a model file holds; refuse what does not fit together."""
+        """Rebuild an estimator from what a model file holds; refuse parts that do not fit together."""
         self = cls._with_params(params)
         found = {name: kind for name, kind in cls._kept.items() if name in state}
         self._keep(**{name: restore(kind, state[name], name) for name, kind in found.items()})
@@ -230,7 +240,7 @@ def reading_of_x(batch: GraphBatch) -> str:
 
 def graphs_of(X: GraphsLike, what: str, x: str = "auto") -> GraphBatch:
     """Return the input as a batch, with ``x`` as in `as_batch`; refuse it if it has no graph."""
-    batch = as_batch(X, x=x)
+    batch = X if isinstance(X, GraphBatch) else as_batch(X, x=x)
     if len(batch) == 0:
         raise TwinWLError(f"there is no graph to {what}; pass at least one")
     return batch
@@ -277,30 +287,6 @@ def seeds(random_state: RandomState, count: int) -> list[int]:
     return [int(seed) for seed in check_random_state(random_state).randint(_SEEDS_BELOW, size=count)]
 
 
-def old_names(
-    removed: Mapping[str, str] = MappingProxyType({}), /, **renamed: str
-) -> Callable[[_Function], _Function]:
-    """Let a function accept the previous names of arguments, with a FutureWarning; refuse removed ones.
-
-    The signature stays that of the new names, which is where scikit-learn reads an estimator's parameters.
-
-    >>> @old_names(graph="X")
-    ... def explain(X):
-    ...     return X
-    >>> explain(X=1)
-    1
-    """
-
-    def decorate(function: _Function) -> _Function:
-        @functools.wraps(function)
-        def renaming(*args: object, **kwargs: object) -> object:
-            return function(*args, **_with_new_names(kwargs, renamed, removed, warn=True))
-
-        return cast("_Function", renaming)
-
-    return decorate
-
-
 @dataclass_transform()
 def with_parameters(kind: _Kind) -> _Kind:
     """Make the ``__init__`` of an estimator from its parameters: annotated attributes with a default.
@@ -317,17 +303,6 @@ def with_parameters(kind: _Kind) -> _Kind:
     dataclass(eq=False, repr=False)(kind)
     kind.__init__ = old_names(kind._removed, **kind._renamed)(kind.__init__)  # type: ignore[method-assign]  # noqa: SLF001
     return kind
-
-
-def _with_new_names(
-    params: Mapping[str, Any], renamed: Mapping[str, str], removed: Mapping[str, str], *, warn: bool
-) -> dict[str, Any]:
-    for old in params.keys() & removed.keys():
-        raise TwinWLError(f"the parameter is gone; {removed[old]}", parameter=old)
-    for old in params.keys() & renamed.keys() if warn else ():
-        message = f"the argument {old!r} is now called {renamed[old]!r}; the old name goes in version 0.3"
-        warnings.warn(message, FutureWarning, stacklevel=3)
-    return {renamed.get(name, name): value for name, value in params.items()}
 
 
 class PartlyRead:
@@ -657,7 +632,7 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
     _learns_numbers = False
     _kept = {"heads": list[ClassHead]}
     heads_: list[ClassHead]
-    score = TaskEstimator.score  # scikit-learn's knows no missing targets
+    score = TaskEstimator.score  # scikit-learn's does not support missing targets
 
     @property
     def classes_(self) -> Any:  # noqa: ANN401

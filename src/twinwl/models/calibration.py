@@ -1,13 +1,13 @@
 """Graphs that are held out, and calibration on them: probabilities, sets of classes, intervals.
 
-A head turns the decision values of one task into what users are told.
+A head turns the decision values of one task into classes, probabilities, sets, numbers or intervals.
 
 Conformal prediction gives sets of classes and intervals that contain the truth with a given probability. The
 scores of graphs that a model had not seen, with their true targets, are kept. A new graph's score for a
 class, were that its class, is ranked among them: a class stays in the set unless its score is among the
 worst. If new graphs are exchangeable with those the scores come from, the set holds the true class at least
 as often as the confidence says, however wrong the model is. Under a shift it need not. For molecules the
-scores are those of held-out scaffolds, so that new scaffolds are no shift.
+scores are those of held-out scaffolds, so that new scaffolds are not a shift.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Calibration:
     offsets: Float64
 
     @classmethod
-    def fitted(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
-        """Fit to decisions about graphs that the machine had not seen.
+    def fit_to(cls, decisions: Float64, codes: Int64, weights: Float64 | None = None) -> Calibration:
+        """Fit to decisions of an SVM that did not learn from these graphs.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class ConformalSets:
     ptr: Int64
 
     @classmethod
-    def fitted(cls, probabilities: Float64, codes: Int64) -> ConformalSets:
+    def fit_to(cls, probabilities: Float64, codes: Int64) -> ConformalSets:
         """Keep the scores of graphs that the model had not seen.
 
         Parameters
@@ -133,7 +133,7 @@ class ConformalSets:
             Rank among the held-out graphs of that class, so that the promise holds within each class, also
             within a rare one; else among all.
 
-        >>> sets = ConformalSets.fitted(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), np.array([0, 0, 1]))
+        >>> sets = ConformalSets.fit_to(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), np.array([0, 0, 1]))
         >>> sets.p_values(np.array([[0.7, 0.3]])).round(2).tolist()
         [[0.67, 0.5]]
         """
@@ -158,7 +158,7 @@ class ConformalIntervals:
     errors: Float64
 
     @classmethod
-    def fitted(cls, predicted: Float64, y: Float64) -> ConformalIntervals:
+    def fit_to(cls, predicted: Float64, y: Float64) -> ConformalIntervals:
         """Keep the errors on graphs that the model had not seen."""
         return cls(np.sort(np.abs(predicted - y)))
 
@@ -268,7 +268,7 @@ class ClassHead:
 
     def calibrated(self, decisions: Float64, codes: Int64) -> ClassHead:
         """Return the head with the scores of graphs that the model had not seen."""
-        return replace(self, conformal=ConformalSets.fitted(self.probabilities(decisions), codes))
+        return replace(self, conformal=ConformalSets.fit_to(self.probabilities(decisions), codes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +297,7 @@ class NumberHead:
 
     def calibrated(self, decisions: Float64, answers: Float64) -> NumberHead:
         """Return the head with the errors on graphs that the model had not seen."""
-        errors = ConformalIntervals.fitted(self.scale * decisions.astype(np.float64), self.scale * answers)
+        errors = ConformalIntervals.fit_to(self.scale * decisions.astype(np.float64), self.scale * answers)
         return replace(self, conformal=errors)
 
 

@@ -338,7 +338,7 @@ class RootedTree:
         The round.
     branches : tuple of Branch
     size : int or None
-        The rooted size that a column of ``"joint"`` features asks for as well.
+        The rooted size of a column of ``"joint"`` features.
     readout : str or None
         With another readout, its name and the beginning of its value's content key.
     example : RootedSubgraph or None
@@ -359,11 +359,11 @@ class RootedTree:
 
     def __str__(self) -> str:
         size = "" if self.size is None else f"   (rooted size {self.size}, radius {self.depth})"
-        lines = [f"{shown(self.label)}{size}", *_drawn(self)]
+        lines = [f"{shown(self.label)}{size}", *_draw(self)]
         if len(lines) > _MOST_LINES:
             lines[-1] = f"… ({self.n_nodes:,} nodes in all)"
         if self.readout is not None:
-            lines += _listed(self.readout, self.example)
+            lines += _list_example(self.readout, self.example)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -413,8 +413,8 @@ def tree_of_colour(alphabet: Alphabet, h: int, colour: int) -> RootedTree:
     needed: list[set[int]] = [set() for _ in range(h)] + [{colour}]
     for level in range(h, 0, -1):
         for above in needed[level]:
-            own, heard = alphabet.rounds[level - 1].signature(above)
-            needed[level - 1] |= {own, *(below for _, below in heard)}
+            own, neighbours = alphabet.rounds[level - 1].signature(above)
+            needed[level - 1] |= {own, *(below for _, below in neighbours)}
     trees = {below: RootedTree(alphabet.labels[below], 0) for below in needed[0]}
     for level in range(1, h + 1):
         trees = {above: _one_step_deeper(alphabet, level, above, trees) for above in needed[level]}
@@ -479,10 +479,10 @@ def shown(label: Label) -> str:
 
 
 def _one_step_deeper(alphabet: Alphabet, level: int, colour: int, trees: dict[int, RootedTree]) -> RootedTree:
-    own, heard = alphabet.rounds[level - 1].signature(colour)
+    own, neighbours = alphabet.rounds[level - 1].signature(colour)
     branches = [
         Branch(count, trees[below], *_kind_of_message(alphabet, code))
-        for (code, below), count in Counter(heard).items()
+        for (code, below), count in Counter(neighbours).items()
     ]
     return RootedTree(trees[own].label, level, tuple(branches))
 
@@ -496,7 +496,7 @@ def _kind_of_message(alphabet: Alphabet, code: int) -> tuple[Label, str]:
     return None if alphabet.edge_labels is None else alphabet.edge_labels[code], direction
 
 
-def _drawn(tree: RootedTree) -> list[str]:
+def _draw(tree: RootedTree) -> list[str]:
     """Draw the branches, one per line, until there are too many lines."""
     lines: list[str] = []
     waiting = [("", branch, place == 0) for place, branch in enumerate(reversed(tree.branches))]
@@ -509,7 +509,7 @@ def _drawn(tree: RootedTree) -> list[str]:
     return lines
 
 
-def _listed(readout: str, example: RootedSubgraph | None) -> list[str]:
+def _list_example(readout: str, example: RootedSubgraph | None) -> list[str]:
     """Spell out a rooted subgraph: one line per node, with its neighbours."""
     if example is None:
         return [f"and {readout}, in rooted subgraphs of more than 64 nodes"]

@@ -1,9 +1,8 @@
 """STwin features: equations (2) and (3) as one sparse matrix, one row per graph.
 
 In this order: values of readouts as numbers (`ValueTable`), an example of what each column counts
-(`Examples`), the choice of columns that occur in enough graphs (`choose_columns`), the meaning of all
-columns (`FeatureSpace`), the matrix itself (`stwin_features`), and how alphabets and spaces are stored in
-model files.
+(`Examples`), the meaning of all columns (`FeatureSpace`), the matrix itself (`stwin_features`), and how
+alphabets and spaces are stored in model files.
 
 Kernels index arrays without checking bounds, so a file that was tampered with must be rejected here. All
 other faults of a file become one error where it is loaded (`twinwl.files.model_files`).
@@ -64,6 +63,8 @@ def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
     TwinWLError
         If the kind has no use for them.
     """
+    if choice == "size":  # the default, without a look at the table
+        return ()
     readouts = resolve(choice)
     if only_sizes(readouts):
         return ()
@@ -234,45 +235,6 @@ def _distinct(keys: UInt64) -> tuple[UInt64, Int64]:
     return ordered[new], place
 
 
-def choose_columns(
-    n_graphs_with: Int64,
-    n_graphs: int,
-    min_df: int | float = 1,
-    max_features: int | None = None,
-    max_df: int | float = 1.0,
-) -> Int64:
-    """Return the columns to keep, sorted, by the number of graphs that have each.
-
-    Parameters
-    ----------
-    n_graphs_with : array of int64, shape (n_columns,)
-        How many graphs have each column.
-    n_graphs
-        How many graphs there are.
-    min_df
-        Smallest number of graphs in which a column must occur; a float is a share of the graphs.
-    max_features
-        Largest number of columns to keep: the most frequent ones, the first of equally frequent ones.
-    max_df
-        Largest number of graphs in which a column may occur; a float is a share of the graphs.
-
-    >>> choose_columns(np.array([3, 5, 1, 3]), 6, min_df=2, max_features=2)
-    array([0, 1])
-    """
-    fewest, most = fewest_graphs(min_df, n_graphs), most_graphs(max_df, n_graphs)
-    kept = np.flatnonzero((n_graphs_with >= fewest) & (n_graphs_with <= most))
-    if len(n_graphs_with) and not len(kept):
-        raise TwinWLError(
-            f"min_df: got {min_df!r}, but no column occurs in {fewest} of {n_graphs} graphs; lower it"
-            if most >= n_graphs
-            else f"max_df: got {max_df!r}, but no column occurs in {fewest} to {most} of {n_graphs} graphs"
-        )
-    if max_features is None or len(kept) <= max_features:
-        return kept
-    by_frequency = np.argsort(-n_graphs_with[kept], kind="stable")
-    return np.sort(kept[by_frequency[:max_features]])
-
-
 def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr_matrix:
     """Return the matrix with only these columns (rising), or itself where ``columns`` is None.
 
@@ -281,21 +243,6 @@ def keep_columns(matrix: sparse.csr_matrix, columns: Int64 | None) -> sparse.csr
            [3.]])
     """
     return matrix if columns is None else matrix[:, columns]
-
-
-def most_graphs(max_df: int | float, n_graphs: int) -> int:
-    """Return the number of graphs in which a column may occur."""
-    if isinstance(max_df, float | np.floating):
-        return int(float(max_df) * n_graphs + 1e-9)
-    return int(max_df)
-
-
-def fewest_graphs(min_df: int | float, n_graphs: int) -> int:
-    """Return the number of graphs in which a column must occur."""
-    if isinstance(min_df, float | np.floating):
-        # Corrected for rounding: 0.1 of 30 graphs is 3, not 4.
-        return max(1, int(np.ceil(float(min_df) * n_graphs - 1e-9)))
-    return int(min_df)
 
 
 KINDS = ("count", "size", "joint")
@@ -445,7 +392,7 @@ class FeatureSpace:
                 yield h, colour, value
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
-        """Return a column's name, and the tree of its colour with what else it asks for."""
+        """Return a column's name, and the tree of its colour with its size or readout."""
         h, colour, value = self.locate(column)
         tree = tree_of_colour(self.alphabet, h, colour)
         if value is None:
@@ -645,7 +592,7 @@ def pair_with_values(
         table = RoundTable(STRIDE, 1, None if known is None else known[h])
         # A pair is unseen if its own colour is -1, so an unseen value has to make the colour -1.
         table.pair(np.where(value < 0, np.int32(-1), colour), value, out[h], insert=insert)
-        pairs = table.finished() if known is None or insert else known[h]
+        pairs = table.to_round() if known is None or insert else known[h]
         if known is None:
             pairs, rank = _in_order(pairs)
             out[h] = rank[out[h]]

@@ -1,4 +1,4 @@
-"""The table of metrics: what results are scored by, and what estimators choose by (their ``scoring``).
+"""The table of metrics: the scores of results, and those that estimators choose by (their ``scoring``).
 
 A metric is one entry of `METRICS`. An entry with a ``scorer``, scikit-learn's name for it, can be chosen by
 unless it needs true probabilities: inner folds only have decision values.
@@ -115,7 +115,7 @@ class Answers:
 
         A class that does not occur in training has the probability 0. The positive one of two is last.
         """
-        assert self.probability is not None  # noqa: S101  (`measure` asks no more of answers than they hold)
+        assert self.probability is not None  # noqa: S101  (`answers_of` adds what the metrics need)
         assert self.classes is not None  # noqa: S101
         new = np.setdiff1d(self.y, self.classes)
         classes = np.concatenate([self.classes, new])
@@ -296,7 +296,7 @@ METRICS: dict[str, Metric] = {
 _CHOOSABLE = {m.scorer: m for m in METRICS.values() if m.scorer and m.needs != "probabilities"}
 _OTHER_NAMES = {"pr-auc": "average-precision"}
 WITHOUT_COPIES = "-without-duplicates"  # suffix of a metric: on test graphs without a copy in training
-# What choices among classifiers, and among regressors, can go by, as scikit-learn calls it.
+# The scores by which classifiers, and regressors, can be chosen, by their names in scikit-learn.
 SCORINGS = tuple(name for name, metric in _CHOOSABLE.items() if metric.task == "classification")
 NUMBER_SCORINGS = tuple(name for name, metric in _CHOOSABLE.items() if metric.task == "regression")
 
@@ -334,7 +334,7 @@ def score_classes(
         The true classes, as places among all of them.
     decisions : array, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
     scoring
-        One of `SCORINGS`; those of ranks go by one class against the rest where there are more than two.
+        One of `SCORINGS`; those of ranks compare one class with the rest where there are more than two.
     weights : array, shape (n_graphs,), optional
         How much each graph counts.
     positive

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from twinwl import arguments
-from twinwl.arguments import FLAG, ROUNDS, checked, integer, number, one_of, one_or_more
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, number, old_names, one_of, one_or_more
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
@@ -18,14 +18,23 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import base as estimators
-from twinwl.models import svm as machines
-from twinwl.models.base import RandomState, old_names, one_seed, with_parameters
+from twinwl.models.base import RandomState, one_seed, with_parameters
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
 from twinwl.models.explanation import Decision, Explanation, explanation_of
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS
 from twinwl.models.report import HeldOut
 from twinwl.models.similarity import BASES, MeanSimilarity, mean_similarities
-from twinwl.models.svm import Choice, SelectedSVM, scaffold_folds
+from twinwl.models.svm import (
+    INNER_FOLDS,
+    PENALTIES,
+    Choice,
+    LandmarkSVM,
+    SelectedSVM,
+    kernel_svm,
+    n_inner_svms,
+    scaffold_folds,
+    select_svms,
+)
 from twinwl.models.targets import TargetColumn, name_task
 from twinwl.models.views import ExtraScaling, ViewEstimator, ViewSpaces
 from twinwl.terminal import ProgressBar
@@ -72,11 +81,11 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
 
     _constraints = {
         "n_iter": (one_or_more(ROUNDS),),
-        "C": (machines.PENALTIES,),
+        "C": (PENALTIES,),
         "base": (one_of(*BASES),),
         "normalize": (FLAG,),
         "average_rounds": (FLAG,),
-        "inner_folds": (machines.INNER_FOLDS,),
+        "inner_folds": (INNER_FOLDS,),
         "n_jobs": (arguments.JOBS, None),
         "random_state": arguments.RANDOM_STATE,
         "kernel_approximation": (one_of("auto", "nystroem"), None),
@@ -155,7 +164,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
         approximation = None
         if approximated:
-            approximation = machines.LandmarkSVM.drawn(len(targets.rows), self.n_components, seed)
+            approximation = LandmarkSVM.draw(len(targets.rows), self.n_components, seed)
         columns = [targets.column(place) for place in range(len(targets.heads))]
         choices = []
         for place, column in enumerate(columns):
@@ -164,7 +173,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             choices.append(
                 Choice(
                     replace(column, rows=np.searchsorted(targets.rows, column.rows)),
-                    approximation or machines.kernel_svm(column, self.tol, self.epsilon),
+                    approximation or kernel_svm(column, self.tol, self.epsilon),
                     folds,
                     self.scoring,
                     break_ties=not column.numbers,
@@ -172,7 +181,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
                 )
             )
         show = None if self.verbose is None else bool(self.verbose)
-        n_svms = machines.n_inner_svms(1 if self.average_rounds else len(n_iters), choices, self.C)
+        n_svms = n_inner_svms(1 if self.average_rounds else len(n_iters), choices, self.C)
         with ProgressBar("choosing rounds and C", n_svms, show=show) as bar:
             settings = {**self.settings, "n_iter": max(n_iters)}
             encoded = ViewSpaces.learn(counted, settings, self.pairs)
@@ -185,7 +194,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
                 average_rounds=self.average_rounds,
                 extra=extra,
             )
-            found = machines.select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
+            found = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
         parted = " by scaffold" if any(choice.calibrated is not None for choice in choices) else ""
         how = f"cross-validated{parted}; best of {len(found[0].scores)} settings"
         if approximation is not None:
@@ -334,7 +343,7 @@ def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | Numbe
     """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
     held = HeldOut(column.head, svm.held_out, column.answers, svm.setting)
     if not column.numbers:
-        calibration = Calibration.fitted(svm.held_out, column.codes, column.weights)
+        calibration = Calibration.fit_to(svm.held_out, column.codes, column.weights)
         head = replace(column.head, calibration=calibration)
         held = held._replace(head=head)
         return head.calibrated(svm.unlike, column.codes[svm.unlike_rows]), svm, held
@@ -383,7 +392,7 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     inner_folds : int, default=5
         Folds of the inner choice; fewer where a class has fewer graphs (or groups).
     class_weight : None, "balanced" or mapping from class to weight, default=None
-        Also weighs the graphs in the scores that the inner choice goes by.
+        Also weighs the graphs in the scores of the inner choice.
     n_jobs : int or None, default=None
         Threads of the inner choice.
     random_state : int, RandomState, Generator or None, default=0
@@ -391,8 +400,8 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     scoring : str, default="accuracy"
-        What the inner choice goes by, as scikit-learn calls it: one of ``twinwl.models.metrics.SCORINGS``.
-        ``"roc_auc"`` and ``"average_precision"`` go by decision values, one class against the rest where
+        The score of the inner choice, by its name in scikit-learn: one of ``twinwl.models.metrics.SCORINGS``.
+        ``"roc_auc"`` and ``"average_precision"`` use decision values, one class against the rest where
         there are more than two. If the best choice gives the same class to all held-out graphs, which happens
         where one class is rare, an equally good one with a higher ROC-AUC replaces it.
     kernel_approximation : "auto", "nystroem" or None, default="auto"
@@ -499,7 +508,7 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     scoring : str, default="r2"
-        What the inner choice goes by, as scikit-learn calls it: one of
+        The score of the inner choice, by its name in scikit-learn: one of
         ``twinwl.models.metrics.NUMBER_SCORINGS``.
     kernel_approximation : "auto", "nystroem" or None, default="auto"
         None compares each graph with all others. ``"nystroem"`` compares it with ``n_components`` landmarks

@@ -608,10 +608,10 @@ class KernelSVM(SVM):
         array of float64, shape (n_penalties, n_held_out)
         """
         columns = np.union1d(*fold)
-        rows, asked = targets.rows[columns], np.searchsorted(columns, fold[1])
+        rows, held_out = targets.rows[columns], np.searchsorted(columns, fold[1])
         part = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
         bounds = targets.importance()[columns]
-        bounds[asked] = 0.0  # held out: the weight stays 0
+        bounds[held_out] = 0.0  # held out: the weight stays 0
         if targets.numbers:
             answers, epsilon = targets.answers[columns], self.solver.epsilon
             wanted = np.concatenate([answers - epsilon, answers + epsilon])
@@ -621,11 +621,11 @@ class KernelSVM(SVM):
             signed = bounds * wanted
         lower, upper = np.minimum(signed, 0), np.maximum(signed, 0)
         own, weights = part.diagonal().astype(np.float64), np.zeros(len(wanted))
-        found = np.empty((len(Cs), len(asked)))
+        found = np.empty((len(Cs), len(held_out)))
         for place, C in enumerate(Cs):
             # The weights found with a smaller C are within the bounds of a larger one, and a good start.
             errors, intercept = solve(Problem(part, own, wanted, C * lower, C * upper), weights)
-            found[place] = wanted[asked] - errors[asked] + intercept  # (K·b)[asked] + intercept
+            found[place] = wanted[held_out] - errors[held_out] + intercept  # (K·b)[held_out] + intercept
         return found
 
 
@@ -700,10 +700,10 @@ class LandmarkSVM(SVM):
     _prepared: list[Float64] = field(default_factory=list, repr=False)
 
     @classmethod
-    def drawn(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkSVM:
+    def draw(cls, n_graphs: int, n_components: int, seed: int) -> LandmarkSVM:
         """Draw ``n_components`` landmarks from the training graphs, or all graphs if there are fewer.
 
-        >>> LandmarkSVM.drawn(3, 5, 0).landmarks
+        >>> LandmarkSVM.draw(3, 5, 0).landmarks
         array([0, 1, 2])
         """
         n_landmarks = min(n_graphs, n_components)
@@ -725,8 +725,8 @@ class LandmarkSVM(SVM):
         Cs: list[float],
     ) -> list[Float64]:
         learnt, held = fold
-        asked = similarities[targets.rows[held]]
-        return [found.decisions(asked) for found in self._solve(similarities, targets, learnt, Cs)]
+        held_out = similarities[targets.rows[held]]
+        return [found.decisions(held_out) for found in self._solve(similarities, targets, learnt, Cs)]
 
     def _prepare(self, similarities: Float64) -> tuple[Float64, Float64]:
         """Return Nyström's features and the inverse root of K(L, L), which all tasks on a matrix share."""
@@ -748,7 +748,7 @@ class LandmarkSVM(SVM):
         """Learn from some of the graphs, once for each C."""
         features, root = self._prepare(similarities)
         importance = targets.importance()[rows]
-        wanted, pairs = _wanted(targets)
+        wanted, pairs = _regression_targets(targets)
         learnt, wanted = features[targets.rows[rows]], wanted[rows]
         centre, level = (np.average(each, axis=0, weights=importance) for each in (learnt, wanted))
         scale = np.sqrt(importance)[:, None]
@@ -767,7 +767,7 @@ class LandmarkSVM(SVM):
         return found
 
 
-def _wanted(targets: TargetColumn) -> tuple[Float64, Float64]:
+def _regression_targets(targets: TargetColumn) -> tuple[Float64, Float64]:
     """Return the targets of least squares, and how margins follow from what is fitted to them.
 
     Returns

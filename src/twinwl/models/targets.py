@@ -88,7 +88,7 @@ def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool =
     columns, known = [], []
     for name, values in named.items():
         with name_task([name]):
-            column, there = _completed(values, empty)
+            column, there = _fill_missing(values, empty)
         columns.append(column)
         known.append(there)
     return TargetColumns(tuple(named), tuple(columns), np.stack(known, axis=1))
@@ -172,7 +172,7 @@ def _is_absent(value: object) -> bool:
         return True
 
 
-def _completed(values: Values, empty: bool) -> tuple[Values, Bool]:
+def _fill_missing(values: Values, empty: bool) -> tuple[Values, Bool]:
     """Return a task's targets, zeros where they are unknown, and which are known."""
     known = ~(
         np.isnan(values) if values.dtype.kind == "f" else _absent(values)
@@ -507,7 +507,7 @@ class Task(NamedTuple):
 
 
 def task_of(  # noqa: PLR0911  (one per reason)
-    y: Values, asked: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
+    y: Values, requested: str = "auto", target: str | None = None, tasks: Sequence[str] = ()
 ) -> Task:
     """Decide between classification and regression.
 
@@ -515,7 +515,7 @@ def task_of(  # noqa: PLR0911  (one per reason)
     ----------
     y : array, shape (n_graphs,) or (n_graphs, n_tasks)
         The targets.
-    asked
+    requested
         ``"classification"`` or ``"regression"``; ``"auto"`` decides by the targets. Strings, booleans and two
         different integers are classes; numbers that are not all integers are measurements, even if there are
         only two (0.5 and 1.5), and so are integers with many different values and few graphs per value.
@@ -532,9 +532,9 @@ def task_of(  # noqa: PLR0911  (one per reason)
     >>> task_of(np.array([0.5, 1.25, 3.0])).name, task_of(np.array(["no", "yes"])).name
     ('regression', 'classification')
     """
-    asked = checked("task", asked, one_of("auto", *TASKS))
+    requested = checked("task", requested, one_of("auto", *TASKS))
     if y.ndim > 1:
-        return _task_of_columns(y.astype(np.float64), asked, tasks)
+        return _task_of_columns(y.astype(np.float64), requested, tasks)
     called = "the target" if target is None else f"the target {target!r}"
     distinct = np.unique(y)
     if len(distinct) == 1:
@@ -542,16 +542,16 @@ def task_of(  # noqa: PLR0911  (one per reason)
             f"{called} is {shown(distinct.tolist()[0])} for all {len(y):,} graphs, so there is nothing to "
             "learn; choose another one"
         )
-    if asked != "auto":
-        misfits = y[~_fits(y, asked)]
+    if requested != "auto":
+        misfits = y[~_fits(y, requested)]
         if len(misfits):
-            text = "which is not a number" if asked == "regression" else "a measurement, not a class"
-            other = TASKS[asked == TASKS[0]]
+            text = "which is not a number" if requested == "regression" else "a measurement, not a class"
+            other = TASKS[requested == TASKS[0]]
             raise TwinWLError(
-                f"task: got {asked!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "
+                f"task: got {requested!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "
                 f"another target, or {other!r}"
             )
-        return Task(asked, "as asked for")
+        return Task(requested, "as asked for")
     count = f"{called} has {len(distinct):,} different values"
     if not _fits(y, "regression").all():
         return Task(TASKS[0], f"{count}, which are names")
@@ -564,10 +564,10 @@ def task_of(  # noqa: PLR0911  (one per reason)
     return Task(TASKS[0], f"{count}, all of them whole numbers")
 
 
-def _task_of_columns(y: Float64, asked: str, tasks: Sequence[str]) -> Task:
+def _task_of_columns(y: Float64, requested: str, tasks: Sequence[str]) -> Task:
     columns = [column[~np.isnan(column)] for column in y.T]
     columns = [column.astype(np.int64) if suits(column, TASKS[0]) else column for column in columns]
-    kinds = [task_of(column, asked, name) for column, name in zip(columns, tasks)]
+    kinds = [task_of(column, requested, name) for column, name in zip(columns, tasks)]
     others = [place for place, kind in enumerate(kinds) if kind.name != kinds[0].name]
     if others:
         first, other = kinds[0], kinds[others[0]]

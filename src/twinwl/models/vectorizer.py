@@ -1,5 +1,8 @@
 """STwinVectorizer: graphs in, sparse STwin features out, as a scikit-learn transformer.
 
+`ColumnChoice` has the parameters that drop columns. A new one is a field and a rule there, and a parameter of
+`STwinVectorizer`.
+
 Vocabularies: the columns of graphs that are never in memory together, counted by their content keys.
 
 Each part of the graphs is counted on its own: how many graphs have each column. Columns are identified by
@@ -34,10 +37,59 @@ from twinwl.models.explanation import RootedTree
 from twinwl.models.features import Encoding, FeatureSpace, keep_columns, stwin_features
 from twinwl.models.views import ViewEncodings, ViewEstimator, ViewSpaces
 from twinwl.refinement.colours import Alphabet, Round, item_dtype
-from twinwl.refinement.content_keys import absorbed_rows, content_keys, row_keys
+from twinwl.refinement.content_keys import absorb_rows, content_keys, row_keys
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+
+class ColumnChoice(NamedTuple):
+    """Which columns are kept, by the number of graphs that have each: parameters of `STwinVectorizer`.
+
+    All who choose columns do it here: ``fit`` on graphs in memory, and where columns are counted in parts.
+    """
+
+    min_df: int | float = 1
+    """Smallest number of graphs in which a column must occur; a float is a share of the graphs."""
+    max_features: int | None = None
+    """Largest number of columns to keep: the most frequent ones, the first of equally frequent ones."""
+    max_df: int | float = 1.0
+    """Largest number of graphs in which a column may occur; a float is a share of the graphs."""
+
+    def bounds(self, n_graphs: int) -> tuple[int, int]:
+        """Return the smallest and the largest number of graphs that may have a column.
+
+        >>> ColumnChoice(min_df=0.1).bounds(30)
+        (3, 30)
+        """
+        fewest, most = int(self.min_df), int(self.max_df)
+        if isinstance(self.min_df, float | np.floating):
+            # Corrected for rounding: 0.1 of 30 graphs is 3, not 4.
+            fewest = max(1, int(np.ceil(float(self.min_df) * n_graphs - 1e-9)))
+        if isinstance(self.max_df, float | np.floating):
+            most = int(float(self.max_df) * n_graphs + 1e-9)
+        return fewest, most
+
+    def columns(self, n_graphs_with: Int64, n_graphs: int) -> Int64:
+        """Return the columns to keep, sorted, of which ``n_graphs_with`` graphs each have one.
+
+        >>> ColumnChoice(min_df=2, max_features=2).columns(np.array([3, 5, 1, 3]), 6)
+        array([0, 1])
+        """
+        fewest, most = self.bounds(n_graphs)
+        kept = np.flatnonzero((n_graphs_with >= fewest) & (n_graphs_with <= most))
+        if len(n_graphs_with) and not len(kept):
+            name, share, remedy = "min_df", f"{fewest}", "; lower it"
+            if most < n_graphs:
+                name, share, remedy = "max_df", f"{fewest} to {most}", ""
+            raise TwinWLError(
+                f"{name}: got {getattr(self, name)!r}, but no column occurs in {share} of {n_graphs} graphs"
+                f"{remedy}"
+            )
+        if self.max_features is None or len(kept) <= self.max_features:
+            return kept
+        by_frequency = np.argsort(-n_graphs_with[kept], kind="stable")
+        return np.sort(kept[by_frequency[: self.max_features]])
 
 
 class ColumnCounts(NamedTuple):
@@ -74,18 +126,18 @@ class ColumnCounts(NamedTuple):
         return _in_order(cls(h, np.concatenate(keys), n_graphs, first))
 
     @classmethod
-    def merged(cls, parts: Iterable[ColumnCounts]) -> ColumnCounts:
+    def merge(cls, parts: Iterable[ColumnCounts]) -> ColumnCounts:
         """Add up counts of different graphs; the order of the parts does not matter."""
-        joined = _in_order(cls(*map(np.concatenate, zip(*parts))))
-        names = np.column_stack([joined.keys, joined.h.astype(np.uint64)])
+        counts = _in_order(cls(*map(np.concatenate, zip(*parts))))
+        names = np.column_stack([counts.keys, counts.h.astype(np.uint64)])
         new = np.ones(len(names), np.bool_)
         new[1:] = (names[1:] != names[:-1]).any(axis=1)
         starts = np.flatnonzero(new)
         return cls(
-            joined.h[starts],
-            joined.keys[starts],
-            np.add.reduceat(joined.n_graphs, starts),
-            np.minimum.reduceat(joined.first, starts),
+            counts.h[starts],
+            counts.keys[starts],
+            np.add.reduceat(counts.n_graphs, starts),
+            np.minimum.reduceat(counts.first, starts),
         )
 
     def where(self, chosen: Bool | Int64) -> ColumnCounts:
@@ -93,15 +145,16 @@ class ColumnCounts(NamedTuple):
         parts: Any = (part[chosen] for part in self)
         return ColumnCounts(*parts)
 
-    def frequent(self, min_df: int, max_features: int | None = None, most: int | None = None) -> ColumnCounts:
-        """Return the columns of at least ``min_df`` graphs and, where given, at most ``most``.
+    def frequent(self, choice: ColumnChoice, n_graphs: int) -> ColumnCounts:
+        """Return the columns to keep and, of ``max_features``, all that are as frequent as the last.
 
-        Of these ``max_features``, where given, and all that are as frequent as the last of them.
+        `freeze`, which has them in order, chooses among these.
         """
-        enough = self.where((self.n_graphs >= min_df) & (most is None or self.n_graphs <= most))
-        if max_features is None or len(enough.h) <= max_features:
+        fewest, most = choice.bounds(n_graphs)
+        enough = self.where((self.n_graphs >= fewest) & (self.n_graphs <= most))
+        if choice.max_features is None or len(enough.h) <= choice.max_features:
             return enough
-        return enough.where(enough.n_graphs >= np.sort(enough.n_graphs)[-max_features])
+        return enough.where(enough.n_graphs >= np.sort(enough.n_graphs)[-choice.max_features])
 
 
 def column_keys(space: FeatureSpace) -> list[UInt64]:
@@ -116,7 +169,7 @@ def column_keys(space: FeatureSpace) -> list[UInt64]:
     for of_colour, part in zip(keys, space.twins):
         colour, value = part.pairs.T.astype(np.int64)
         of_value = row_keys(value[:, None]) if space.values is None else space.values.keys[value]
-        out.append(absorbed_rows(np.ascontiguousarray(of_colour[colour]), np.ascontiguousarray(of_value)))
+        out.append(absorb_rows(np.ascontiguousarray(of_colour[colour]), np.ascontiguousarray(of_value)))
     return out
 
 
@@ -153,18 +206,18 @@ def freeze(vectorizer: STwinVectorizer, counts: ColumnCounts, graphs: GraphBatch
             "were counted; the graphs have changed since, so count them again"
         )
     frequency = np.concatenate(n_graphs)
-    kept = features.choose_columns(frequency, int(frequency.max(initial=0)), 1, vectorizer.max_features)
-    vectorizer._keep(*_restricted(space, kept), frequency[kept])  # noqa: SLF001  (the same module)
+    kept = ColumnChoice(1, vectorizer.max_features).columns(frequency, int(frequency.max(initial=0)))
+    vectorizer._keep(*_restrict(space, kept), frequency[kept])  # noqa: SLF001  (the same module)
     return vectorizer
 
 
-def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 | None]:
+def _restrict(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 | None]:
     """Return the smallest space that has some columns, and their places in it; None if it has no others."""
     first = pointer(space.columns_per_round)
     of_round = np.split(kept, np.searchsorted(kept, first[1:-1]))
     places = [columns - low for columns, low in zip(of_round, first, strict=False)]
     if space.twins is None:
-        alphabet, rank = _closed(space.alphabet, places)
+        alphabet, rank = _close(space.alphabet, places)
         smaller = replace(space, alphabet=alphabet)
         if smaller.n_columns == len(kept):
             return smaller, None
@@ -173,7 +226,7 @@ def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 |
         ]
         return smaller, np.concatenate(new)
     pairs = [part.pairs[place] for part, place in zip(space.twins, places)]
-    alphabet, rank = _closed(space.alphabet, [part[:, 0] for part in pairs])
+    alphabet, rank = _close(space.alphabet, [part[:, 0] for part in pairs])
     twins = tuple(
         Round(
             np.arange(0, 2 * len(part) + 1, 2, dtype=np.int64),
@@ -188,13 +241,13 @@ def _restricted(space: FeatureSpace, kept: Int64) -> tuple[FeatureSpace, Int64 |
     return replace(space, alphabet=alphabet, twins=twins, examples=examples), None
 
 
-def _closed(alphabet: Alphabet, asked: list[Int64]) -> tuple[Alphabet, list[Int64]]:
+def _close(alphabet: Alphabet, wanted: list[Int64]) -> tuple[Alphabet, list[Int64]]:
     """Return the smallest alphabet with these colours of each round, and the new number of each colour."""
     # From the last round down: a colour is needed if it is asked for, or part of a needed signature.
     needed = [np.zeros(width, np.bool_) for width in alphabet.n_colours]
     signatures = []
     for h in range(alphabet.n_iter, -1, -1):
-        needed[h][asked[h]] = True
+        needed[h][wanted[h]] = True
         if h:
             part = alphabet.rounds[h - 1]
             lengths = np.diff(part.sig_ptr)
@@ -348,7 +401,7 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
         Raises
         ------
         TwinWLError
-            If the file is no vocabulary, or one of other settings.
+            If the file is not a vocabulary, or has other settings.
         """
         model = load(path)
         if not isinstance(model, STwinVectorizer) or model.n_graphs_with_column_ is None:
@@ -372,7 +425,7 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
                 "graphs and more; count the corpus again with a lower min_df"
             )
         checked("max_features", max_features, *cls._constraints["max_features"])
-        kept = features.choose_columns(n_graphs, int(n_graphs.max(initial=0)), fewest, max_features)
+        kept = ColumnChoice(fewest, max_features).columns(n_graphs, int(n_graphs.max(initial=0)))
         if len(kept) < len(n_graphs):
             model.columns_ = kept if model.columns_ is None else model.columns_[kept]
             model.n_graphs_with_column_, model.n_features_out_ = n_graphs[kept], len(kept)
@@ -391,7 +444,7 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
     def transform(self, X: GraphsLike) -> sparse.csr_matrix:
         """Encode graphs with the alphabet of the training graphs.
 
-        Nodes with a colour that no training graph has are left out; `unseen_rate` tells how many.
+        Nodes with a colour that no training graph has are left out; `unseen_rate` returns their share.
 
         Returns
         -------
@@ -460,14 +513,17 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
         column = checked("column", column, integer(0, self.n_features_out_ - 1))
         return int(column if self.columns_ is None else self.columns_[column])
 
+    @property
+    def column_choice(self) -> ColumnChoice:
+        """The parameters that decide which columns are kept."""
+        return ColumnChoice(*(getattr(self, name) for name in ColumnChoice._fields))
+
     def _learn(self, X: GraphsLike) -> ViewEncodings:
         found = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
         matrix = found.matrix
         n_graphs, n_columns = matrix.shape
         n_graphs_with = np.bincount(matrix.indices, minlength=n_columns)
-        columns = features.choose_columns(
-            n_graphs_with, n_graphs, self.min_df, self.max_features, self.max_df
-        )
+        columns = self.column_choice.columns(n_graphs_with, n_graphs)
         self._keep_views(found.spaces, columns if len(columns) < n_columns else None, None)
         return found
 

@@ -28,7 +28,7 @@ from twinwl.neural.quotient import ROOT_MARK, Hops, RootMark, hops_of_layers, n_
 from twinwl.neural.readouts import GIN, AtDepths, BoundedReadout, SubgraphBatch, read_out
 from twinwl.neural.rows import Differentiated, Pool, RowBatch, as_tensor, by_kernels, has_kernels, pool
 from twinwl.neural.sparse import SparseLinear, SparseRows
-from twinwl.neural.training import Examples, blocks_of, moved, own_device
+from twinwl.neural.training import Examples, blocks_of, move_to, own_device
 from twinwl.refinement.identities import RootedSubgraphs, rooted_sizes, rooted_subgraphs
 
 
@@ -258,7 +258,7 @@ class NTwinEncoder(nn.Module):
 def readout_arguments(
     n_features: int, hidden: int, hops: tuple[int, ...], root_mark: str, n_edge_labels: int, *, directed: bool
 ) -> dict[str, Any]:
-    """Return what the class or function of a readout may ask for, by name."""
+    """Return the arguments that the class or function of a readout may name."""
     marks = n_marks(root_mark, hops)
     return {
         "n_features": n_features + (marks if marks > 1 else 0),
@@ -436,9 +436,9 @@ class PooledSumNorm(nn.BatchNorm1d):
         """Normalise each column."""
         if self.training and len(sums) > 1:
             return super().forward(sums)
-        return self._scaled(sums)
+        return self._scale(sums)
 
-    def rectified(self, rows: Tensor, counts: Int64, added: Tensor) -> Tensor:
+    def rectify(self, rows: Tensor, counts: Int64, added: Tensor) -> Tensor:
         """Return ``relu(self(rows + added))`` for rows that ``counts`` items share each.
 
         Parameters
@@ -453,16 +453,16 @@ class PooledSumNorm(nn.BatchNorm1d):
         Examples
         --------
         >>> norm, rows = PooledSumNorm(1), torch.tensor([[1.0], [2.0], [2.0]])
-        >>> norm.rectified(rows[:2], np.array([1, 2]), torch.zeros(1))[[0, 1, 1]].allclose(norm(rows).relu())
+        >>> norm.rectify(rows[:2], np.array([1, 2]), torch.zeros(1))[[0, 1, 1]].allclose(norm(rows).relu())
         True
         """
         if not self.training or counts.sum() <= 1:
-            return self._scaled(rows + added).relu_()
+            return self._scale(rows + added).relu_()
         if not has_kernels(rows):
-            return normalised(self, rows + added, counts).relu_()
-        return by_kernels(partial(self._rectified, counts), rows, added, self.weight, self.bias)[0]
+            return normalise(self, rows + added, counts).relu_()
+        return by_kernels(partial(self._rectify_rows, counts), rows, added, self.weight, self.bias)[0]
 
-    def _rectified(
+    def _rectify_rows(
         self, counts: Int64, x: Floats, added: Floats, weight: Floats, bias: Floats
     ) -> Differentiated:
         assert self.running_mean is not None and self.running_var is not None  # noqa: PT018, S101
@@ -475,7 +475,7 @@ class PooledSumNorm(nn.BatchNorm1d):
 
         return [out], gradients
 
-    def _scaled(self, sums: Tensor) -> Tensor:
+    def _scale(self, sums: Tensor) -> Tensor:
         return functional.batch_norm(
             sums, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
         )
@@ -490,7 +490,7 @@ class PooledSumNorm(nn.BatchNorm1d):
             self.running_var.copy_(exact.var(dim=0))
 
 
-def normalised(norm: nn.BatchNorm1d, rows: Tensor, counts: Int64) -> Tensor:
+def normalise(norm: nn.BatchNorm1d, rows: Tensor, counts: Int64) -> Tensor:
     """Return rows after batch normalisation in training; ``counts`` items share each of them."""
     weights = as_tensor(counts, rows.device).to(rows.dtype)
     n = weights.sum()
@@ -518,6 +518,17 @@ def _rectify(
     eps: float,
     momentum: float,
 ) -> tuple[Floats, Floats, Floats]:
+    """Compute the result of `PooledSumNorm.rectify`, and update the running statistics.
+
+    With ``c`` for the counts and ``N`` for their sum, column by column: ``mean = Σ c·x / N``, ``variance =
+    Σ c·(x - mean)² / N`` and ``out = relu((x - mean) / sqrt(variance + eps) · weight + bias)``.
+
+    Returns
+    -------
+    out : array, shape (n_rows, width)
+    mean, inverse : arrays, shape (width,)
+        For the gradient; ``inverse`` is ``1 / sqrt(variance + eps)``.
+    """
     n, width = x.shape
     running_mean, running_var = running
     mean, variance = np.zeros(width), np.zeros(width)
@@ -557,6 +568,12 @@ def _rectify_backward(
     mean: Floats,
     inverse: Floats,
 ) -> tuple[Floats, Floats, Floats]:
+    """Return the gradients of rows, weight and bias of `_rectify` from that of its result.
+
+    ``grad`` is that of each row, summed over the items that share it. Where the rectifier is 0 nothing is
+    passed on. All rows share mean and variance, so a row also gets the mean of what all rows pass on (to
+    ``centre``), and that of the same times the normalised row (to ``spread``), once for each of its items.
+    """
     n, width = x.shape
     by_spread, by_mean = np.zeros(width), np.zeros(width)
     total = 0.0
@@ -575,8 +592,8 @@ def _rectify_backward(
         count = x.dtype.type(counts[row])
         for unit in range(width):
             passed = grad[row, unit] if out[row, unit] > 0 else zero
-            normalised = (x[row, unit] - mean[unit]) * inverse[unit]
-            of_rows[row, unit] = scale[unit] * (passed - count * (centre[unit] + normalised * spread[unit]))
+            normalise = (x[row, unit] - mean[unit]) * inverse[unit]
+            of_rows[row, unit] = scale[unit] * (passed - count * (centre[unit] + normalise * spread[unit]))
     return of_rows, of_weight, of_bias
 
 
@@ -653,7 +670,7 @@ class NTwinNetwork(nn.Module):
         self.encoder.eval()  # as at prediction: an own readout may have dropout
         with torch.no_grad():
             parts = [
-                self.encoder(moved(examples.take(rows), place).graphs)  # type: ignore[attr-defined]
+                self.encoder(move_to(examples.take(rows), place).graphs)  # type: ignore[attr-defined]
                 for rows in blocks_of(examples)
             ]
         self.encoder.train(was_training)
@@ -663,10 +680,10 @@ class NTwinNetwork(nn.Module):
         """Return the classifier's hidden units before the rectifier, from the two encoders' output."""
         units: Tensor = self.first(self.input_dropout(self.norm(sums)))
         if self.wide is not None and histograms is not None:
-            units = units + self.wide(self._thinned(histograms))
+            units = units + self.wide(self._drop_entries(histograms))
         return units
 
-    def _thinned(self, rows: SparseRows) -> SparseRows:
+    def _drop_entries(self, rows: SparseRows) -> SparseRows:
         """Drop entries of sparse rows, as dropout does with units."""
         share = self.input_dropout.p
         if not self.training or not share:

@@ -26,7 +26,7 @@ from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
 from twinwl.models.report import HeldOut
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
 from twinwl.neural import training
-from twinwl.neural.training import Examples, Held, History
+from twinwl.neural.training import Examples, History, LabelledSet
 from twinwl.terminal import ProgressBar
 
 # The model of one task, or of an earlier fit, is of the same class.
@@ -162,9 +162,8 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     A subclass implements ``_fit_examples(batch)``, which fits encoders and alphabets on the training part;
     ``_examples(batch)``, which encodes other graphs with them; and ``_build_module(n_outputs)``, which is
-    called with torch seeded. Its ``__init__`` sets the parameters below. What is learnt,
-    `NeuralGraphClassifier` and `NeuralGraphRegressor` say; `TaskOutputs` how one network learns several
-    tasks.
+    called with torch seeded. `NeuralGraphClassifier` and `NeuralGraphRegressor` define what is learnt. One
+    network learns several tasks, with one output per task.
 
     Parameters
     ----------
@@ -181,13 +180,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     average_epochs : int
         The network has the mean of the weights of this many epochs, up to the one that is kept.
     warm_start : bool
-        Let ``fit`` go on from the weights and the encoders of the fit before, on the same or on other graphs;
+        Let ``fit`` continue from the weights and the encoders of the fit before, on the same or other graphs;
         Adam starts anew. Only parameters of training may change in between.
     callbacks : function, list of functions or None
         Called with the `History` so far after each epoch, those of a refit included; training stops after an
         epoch for which one returns True. Model files do not keep them.
     device : {"auto", "cpu", "cuda", "mps"}
-        Where the network is trained and asked; ``"auto"`` is the first available of cuda, mps and cpu. A
+        Where the network is trained and evaluated; ``"auto"`` is the first available of cuda, mps and cpu. A
         model that was trained on a device that is missing here predicts on the processor.
     random_state : int, RandomState, Generator or None
         Seed of hold-out, initial weights, batch order and dropout; None gives a different result each time.
@@ -278,13 +277,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         scaffolds = None if grouped else functools.partial(scaffolds_of, batch)
         kept, held = split_rows(self.validation_fraction, validation_data, targets, split_seed, scaffolds)
         # Encoders are fitted on the kept part only: held-out graphs are encoded as new graphs will be.
-        rows = self._labelled(
+        rows = self._label(
             self._learnt_examples(batch if held is None else batch[kept], start), targets, kept
         )
         if held is None:
             validation = self._held(validation_data, "validation_data")
         else:  # the weights of training also apply to the choice of the epoch
-            validation = self._labelled(self._examples(batch[held]), targets, held)
+            validation = self._label(self._examples(batch[held]), targets, held)
         self._train(rows, validation, self._held(monitor_data, "monitor_data"), other_seeds, start)
         self.held_out_ = None if held is None else targets.rows[held]
         if self.refit and validation is not None:
@@ -301,11 +300,11 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
                 )
         self.tasks_, self.heads_ = targets.names, list(targets.heads)
 
-    def _labelled(self, examples: Examples, targets: TargetTable, rows: Int64) -> Held:
+    def _label(self, examples: Examples, targets: TargetTable, rows: Int64) -> LabelledSet:
         """Return examples with the targets ``rows``."""
         importance = targets.importance()
         weights = None if importance is None else self._squeeze(importance[rows])
-        return Held(examples, self._squeeze(targets.answers[rows]), weights)
+        return LabelledSet(examples, self._squeeze(targets.answers[rows]), weights)
 
     def _squeeze(self, table: Any) -> Any:  # noqa: ANN401
         """Return a table with one column per task, or the only column: then each class has an output."""
@@ -313,9 +312,9 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     def _train(
         self,
-        rows: Held,
-        validation: Held | None,
-        monitor: Held | None,
+        rows: LabelledSet,
+        validation: LabelledSet | None,
+        monitor: LabelledSet | None,
         seeds: Sequence[int],
         start: torch.nn.Module | None = None,
     ) -> None:
@@ -324,7 +323,9 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         The two seeds are those of weights and of training; ``start`` is the network of an earlier fit.
         """
         self.module_: Any  # of the class that `_build_module` returns
-        self.module_, self.history_ = self._trained(rows, self.max_epochs, seeds, start, validation, monitor)
+        self.module_, self.history_ = self._train_module(
+            rows, self.max_epochs, seeds, start, validation, monitor
+        )
         self.n_epochs_ = self.history_.best_epoch + 1
         self._fitted_with = self.get_params(deep=False)
         self.held_out_outputs_ = self._held_out = None
@@ -343,14 +344,14 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             chosen = f"best of {self.history_.n_epochs} epochs: {self.history_.best_epoch + 1}{again}"
             self._held_out = f"{len(answers):,} graphs; {chosen}", held
 
-    def _trained(
+    def _train_module(
         self,
-        rows: Held,
+        rows: LabelledSet,
         max_epochs: int,
         seeds: Sequence[int],
         start: torch.nn.Module | None,
-        validation: Held | None = None,
-        monitor: Held | None = None,
+        validation: LabelledSet | None = None,
+        monitor: LabelledSet | None = None,
     ) -> tuple[torch.nn.Module, History]:
         module_seed, train_seed = seeds
         if validation is not None:
@@ -398,7 +399,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
     ) -> None:
         """Train a network on all graphs for the number of epochs that was chosen."""
         everything = np.arange(len(targets.rows))
-        _, answers, weights, *_ = self._labelled(None, targets, everything)  # type: ignore[arg-type]
+        _, answers, weights, *_ = self._label(None, targets, everything)  # type: ignore[arg-type]
         if validation_data is not None:
             graphs, y = validation_data
             held = self._new_graphs(graphs, "take as validation_data")
@@ -407,15 +408,15 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             if weights is not None:
                 weights = np.concatenate([weights, _usual_weights(weights, answers, more)])
             answers = np.concatenate([answers, more])
-        rows = Held(self._learnt_examples(batch, start), answers, weights)
-        self.module_, history = self._trained(rows, self.n_epochs_, seeds, start)
+        rows = LabelledSet(self._learnt_examples(batch, start), answers, weights)
+        self.module_, history = self._train_module(rows, self.n_epochs_, seeds, start)
         self.n_epochs_ = history.n_epochs  # fewer, if a callback stopped
 
     def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
         """Encode graphs to learn from: with the encoders of the earlier fit, if there is one."""
         return self._fit_examples(batch) if start is None else self._examples(batch)
 
-    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> Held | None:
+    def _held(self, data: tuple[GraphsLike, object] | None, name: str) -> LabelledSet | None:
         if data is None:
             return None
         pair = items(name, data, "a pair (graphs, targets)")
@@ -423,7 +424,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             raise TwinWLError(f"{name}: got {len(pair)} entries, expected a pair (graphs, targets)")
         graphs, y = pair
         batch = self._new_graphs(graphs, f"take as {name}")
-        return Held(self._examples(batch), self._encode(y, len(batch), name))
+        return LabelledSet(self._examples(batch), self._encode(y, len(batch), name))
 
     def _encode(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
         """Return targets of other graphs as the network learns them; ``name`` says what they are for."""

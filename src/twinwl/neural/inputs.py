@@ -93,7 +93,7 @@ class SubtreeHistograms:
     Examples
     --------
     >>> from twinwl.datasets.generators import worked_example
-    >>> histograms = SubtreeHistograms.fitted(worked_example(), layers=2, edge_labels=False, min_df=1)
+    >>> histograms = SubtreeHistograms.fit_to(worked_example(), layers=2, edge_labels=False, min_df=1)
     >>> histograms.n_columns, histograms.rows(worked_example()).shape
     (4, (2, 4))
     """
@@ -102,7 +102,7 @@ class SubtreeHistograms:
     columns: Int64
 
     @classmethod
-    def fitted(
+    def fit_to(
         cls, batch: GraphBatch, layers: int, *, edge_labels: bool, min_df: int = 2
     ) -> SubtreeHistograms:
         """Take the colours from a batch of graphs."""
@@ -140,7 +140,7 @@ class NodeInputs:
     centre, scale : arrays of float64, shape (n_continuous,)
         Mean and standard deviation of each continuous feature.
 
-    >>> inputs = NodeInputs.fitted(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]))
+    >>> inputs = NodeInputs.fit_to(GraphBatch.from_edges([[(0, 1)]], node_labels=[["C", "O"]]))
     >>> inputs.columns(GraphBatch.from_edges([[(0, 1)]], node_labels=[["O", "N"]]))
     array([[0., 1.],
            [0., 0.]], dtype=float32)
@@ -151,7 +151,7 @@ class NodeInputs:
     scale: Float64
 
     @classmethod
-    def fitted(cls, batch: GraphBatch, **others: Any) -> Self:  # noqa: ANN401
+    def fit_to(cls, batch: GraphBatch, **others: Any) -> Self:  # noqa: ANN401
         """Fit labels and scales; ``others`` are the attributes of a subclass."""
         if not batch.n_nodes:
             raise TwinWLError(
@@ -221,7 +221,7 @@ class FittedInputs(NodeInputs):
         """Fit on the training graphs."""
         if subtree == "auto":
             subtree = "gin" if batch.has_node_features else "wl"
-        inputs = cls.fitted(
+        inputs = cls.fit_to(
             batch,
             n_graphs=len(batch),
             edge_labels=batch.edge_vocabulary if edge_labels and batch.edge_labels is not None else None,
@@ -231,7 +231,7 @@ class FittedInputs(NodeInputs):
         if subtree == "gin":
             return inputs
         plain = batch.without_features()
-        histograms = SubtreeHistograms.fitted(plain, layers, edge_labels=edge_labels, min_df=min_df)
+        histograms = SubtreeHistograms.fit_to(plain, layers, edge_labels=edge_labels, min_df=min_df)
         return replace(inputs, histograms=histograms)
 
     def rows(

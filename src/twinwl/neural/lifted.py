@@ -22,8 +22,8 @@ from twinwl.arguments import checked, one_of, pointer
 from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.neural import rows
-from twinwl.neural.encoder import normalised
-from twinwl.neural.rows import aggregate, as_tensor, distinct_rows, expanded, gather, pool
+from twinwl.neural.encoder import normalise
+from twinwl.neural.rows import aggregate, as_tensor, distinct_rows, gather, pool, row_of_entry
 from twinwl.neural.training import own_device
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class LiftedModel(nn.Module):
         self._levels.add(ptr, distinct_rows(batch.x.numpy().reshape(len(batch.x), -1))[0])
         for level in range(len(self.layers)):
             self._levels.add(ptr, own=(level, None), messages=(level, *arcs), codes=codes)
-        # The levels of all graphs are kept: full-batch training asks for them in each step.
+        # The levels of all graphs are kept: full-batch training uses them in each step.
         self._whole = self._levels.take(np.arange(len(self)))
 
     def __len__(self) -> int:
@@ -94,7 +94,7 @@ class LiftedModel(nn.Module):
         x = self._x[torch.from_numpy(levels.level(0).item_of_row)].to(own_device(self.model))
         run = _Run(levels, self._edge)
         with run.in_place_of_layers(self.model, self.layers):
-            # Models of PyG ask for edges too, which the replaced layers ignore.
+            # Models of PyG take edges too, which the replaced layers ignore.
             states = self.model(x, None) if hasattr(self.model, "convs") else self.model(x)
         last = len(self.layers)
         if self.pool is None:
@@ -124,18 +124,18 @@ class _Run:
     def in_place_of_layers(self, model: Any, layers: list[Any]) -> Iterator[None]:  # noqa: ANN401
         """Replace layers, batch normalisation in training and jumping knowledge within the block."""
         norms = [part for part in model.modules() if isinstance(part, nn.BatchNorm1d) and part.training]
-        replaced: list[tuple[nn.Module, Callable[..., Tensor]]] = [
+        replacements: list[tuple[nn.Module, Callable[..., Tensor]]] = [
             *((conv, partial(self._pass_messages, conv)) for conv in layers),
             *((norm, partial(self._normalise, norm)) for norm in norms),
         ]
         if hasattr(model, "jk"):
-            replaced.append((model.jk, partial(self._jump, model.jk)))
+            replacements.append((model.jk, partial(self._jump, model.jk)))
         try:
-            for part, forward in replaced:
+            for part, forward in replacements:
                 part.forward = forward
             yield
         finally:
-            for part, _ in replaced:
+            for part, _ in replacements:
                 vars(part).pop("forward", None)
 
     def _pass_messages(self, conv: Any, x: Tensor, *_: object, **__: object) -> Tensor:  # noqa: ANN401
@@ -152,7 +152,7 @@ class _Run:
         if kind == "GINConv" and conv.aggr in ("add", "sum"):
             rows = conv.nn(aggregate(x, level.ptr, level.senders) + (1 + conv.eps) * own)
         else:  # PyG's own layer on a bipartite graph: from the rows below to those of this level
-            index = torch.stack([as_tensor(level.senders, x.device), expanded(level.ptr, x.device)])
+            index = torch.stack([as_tensor(level.senders, x.device), row_of_entry(level.ptr, x.device)])
             given = {} if edge is None else {str(_LAYERS[kind]): edge.to(x.device, x.dtype)}
             rows = type(conv).forward(conv, (x, own), index, **given, size=(len(x), len(own)))
         return cast("Tensor", rows)
@@ -166,7 +166,7 @@ class _Run:
 
     def _normalise(self, norm: nn.BatchNorm1d, x: Tensor) -> Tensor:
         """Return the rows after batch normalisation that counts each row as often as it occurs."""
-        return normalised(norm, x, self.levels.level(self.level).counts)
+        return normalise(norm, x, self.levels.level(self.level).counts)
 
 
 def _checked_layers(model: nn.Module) -> list[Any]:

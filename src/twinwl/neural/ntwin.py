@@ -1,6 +1,6 @@
 """NTwinClassifier and NTwinRegressor: the NTwin-GNN as scikit-learn estimators of graphs.
 
-They choose how rooted subgraphs are computed, shrink hops where memory would not do, predict from sampled
+They choose how rooted subgraphs are computed, lower hops where memory is not enough, predict from sampled
 roots, and explain: gradient times state, mapped from colours back to nodes.
 """
 
@@ -17,13 +17,24 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from twinwl import arguments
-from twinwl.arguments import DEPTH, FLAG, MAX_ITEMS, MEMORY, WIDTH, checked, integer, number, one_of
+from twinwl.arguments import (
+    DEPTH,
+    FLAG,
+    MAX_ITEMS,
+    MEMORY,
+    WIDTH,
+    checked,
+    integer,
+    number,
+    old_names,
+    one_of,
+)
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import RandomState, old_names, seeds, with_parameters
+from twinwl.models.base import RandomState, seeds, with_parameters
 from twinwl.models.explanation import ColumnShare, Explanation, explanation_of, plain
 from twinwl.neural import estimator, quotient
 from twinwl.neural.encoder import NTwinEncoder, NTwinNetwork, messages, readout_arguments, subgraph_batch
@@ -31,7 +42,7 @@ from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator,
 from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
 from twinwl.neural.sparse import SparseExamples
-from twinwl.neural.training import Examples, blocks_of, moved, own_device, seeded, single_threaded
+from twinwl.neural.training import Examples, blocks_of, move_to, own_device, seeded, single_threaded
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 _MANY_GRAPHS = 1000
@@ -107,7 +118,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
     inputs_ : FittedInputs
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
-        Radius of each layer: ``hops``, or less where memory would not do.
+        Radius of each layer: ``hops``, or less where memory is not enough.
     """
 
     _renamed = {"normalise": "normalize"}
@@ -229,7 +240,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         outputs = network.second(units.relu())[0]
         reading = model._decision_about(outputs.detach().float().numpy())  # noqa: SLF001  (of the same class)
         decision = outputs @ torch.from_numpy(reading.weights).to(outputs.dtype) + reading.intercept
-        of_input, of_units = torch.autograd.grad(  # an own readout may not look at x
+        of_input, of_units = torch.autograd.grad(  # a user's readout may ignore x
             decision, [sums if by_state else x, units], allow_unused=True, materialize_grads=True
         )
         if by_state:
@@ -261,7 +272,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
             method=method,
         )
 
-    # ------------------------------------------------------------------ what the base class asks for
+    # ------------------------------------------------------------------ what the base class needs
 
     def _fit_examples(self, batch: GraphBatch) -> NTwinExamples:
         self.inputs_ = FittedInputs.of(
@@ -457,7 +468,7 @@ def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: 
     """Return outputs from the mean of all samples' sums, then from the means without one of them.
 
     Each call of ``examples.take`` draws roots. A sample's sums are right on average, so their mean tends to
-    the exact sums; a mean of outputs would not tend to the exact output, which is no linear function.
+    the exact sums; a mean of outputs would not tend to the exact output, which is not linear in the sums.
 
     Returns
     -------
@@ -470,7 +481,7 @@ def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: 
         for rows in blocks_of(examples):
             sums = []
             for _ in range(n_samples):
-                sample = moved(examples.take(rows), place)
+                sample = move_to(examples.take(rows), place)
                 sums.append(network.encoder(sample.graphs).cpu().double())
             total = torch.stack(sums).sum(dim=0)
             means = [total / n_samples, *((total - one) / (n_samples - 1) for one in sums)]
@@ -579,7 +590,7 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
     inputs_ : FittedInputs
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
-        Radius of each layer: ``hops``, or less where memory would not do, which a warning tells.
+        Radius of each layer: ``hops``, or less where memory is not enough (then there is a warning).
 
     Examples
     --------
@@ -665,7 +676,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
     inputs_ : FittedInputs
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
-        Radius of each layer: ``hops``, or less where memory would not do, which a warning tells.
+        Radius of each layer: ``hops``, or less where memory is not enough (then there is a warning).
 
     Examples
     --------

@@ -3,6 +3,12 @@
 The state of a node inside a rooted subgraph after j layers depends only on its colour after j rounds of 1-WL
 inside that subgraph. So the disjoint union of all rooted subgraphs is refined, and the encoder runs on
 colours: ``x_j = MLP_j(A_j x_{j-1})`` and ``R_k = P_k x_k``, with one row of ``x_j`` per colour of layer j.
+For the path a–b–c and one hop, two rows take the place of seven::
+
+    rooted subgraph of      a     b       c
+    nodes                   a b | a b c | b c      7 (root, node) pairs
+    degrees inside          1 1 | 1 2 1 | 1 1      2 colours after round 1, so P_1 = [6 1]
+
 
 - ``A_j`` adds up, for each colour of layer j, its own colour in layer j - 1 and those of its neighbours.
 - ``P_k`` counts how often each colour of layer k occurs in the rooted subgraphs of each graph.
@@ -30,7 +36,16 @@ from twinwl.arrays import Float32, Float64, Int32, Int64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.neural.rows import NONE, Pool, RowBatch, RowLayer, count_rows, distinct_rows, entries_of, numbered
+from twinwl.neural.rows import (
+    NONE,
+    Pool,
+    RowBatch,
+    RowLayer,
+    count_rows,
+    distinct_rows,
+    entries_of,
+    number_by_first,
+)
 from twinwl.refinement.colours import Round, RoundTable, colour_round, messages_of
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
@@ -172,7 +187,7 @@ class Quotient:
             pool = _of_graphs(self.pools[layer - 1], rows) if layer else Pool(NONE, NONE, NONE)
             # 1. Number the colours of this layer: those that the layer above reads, then those to pool.
             colours = np.concatenate([read, pool.rows])
-            numbers, first = numbered(colours, self._places[layer])
+            numbers, first = number_by_first(colours, self._places[layer])
             places, pooled = np.split(numbers, [len(read)])
             if layers:  # 2. Only now does the layer above know the places of what it reads.
                 layers[-1] = layers[-1]._replace(own=places[:n_own], senders=places[n_own:])
@@ -193,7 +208,7 @@ class Quotient:
 
     @cached_property
     def _places(self) -> list[Int32]:
-        """Scratch array of `numbered` for each layer, shape (n_colours,); all -1 between two calls."""
+        """Scratch array of `number_by_first` for each layer, shape (n_colours,); all -1 between two calls."""
         return [np.full(n, -1, np.int32) for n in self.n_colours]
 
 
@@ -387,7 +402,7 @@ def _build(
                 f"{readable(limit)} allowed; use fewer hops or fewer graphs at a time, or raise max_memory"
             )
     n_pairs = tuple(int(of_root[0 if radius is None else radius].sum()) for radius in hops)
-    return building.finished(n_pairs)
+    return building.to_quotient(n_pairs)
 
 
 def root_blocks(
@@ -467,21 +482,21 @@ class _Building:
         for place, table in enumerate(self.tables):
             if table.stride < n_before:
                 # Each block goes through all layers, so the previous layer may have grown meanwhile.
-                table = RoundTable(_roomy(n_before), self.n_kinds, table.finished())  # noqa: PLW2901
+                table = RoundTable(_roomy(n_before), self.n_kinds, table.to_round())  # noqa: PLW2901
                 self.tables[place] = table
             after = np.empty_like(colours)
             colour_round(messages, colours, table, after, insert=True)
             colours, n_before = after, table.n_colours
             yield colours
 
-    def finished(self, n_pairs: tuple[int, ...]) -> Quotient:
+    def to_quotient(self, n_pairs: tuple[int, ...]) -> Quotient:
         """Return the quotient."""
         strides = [self.n_first, *(table.n_colours for table in self.tables)]
         rounds = [
-            table.finished().restrided(max(1, n_below), self.n_kinds)
+            table.to_round().with_stride(max(1, n_below), self.n_kinds)
             for table, n_below in zip(self.tables, strides)
         ]
-        pools = [_joined(blocks, len(self.plain)) for blocks in self.pools]
+        pools = [_join_pools(blocks, len(self.plain)) for blocks in self.pools]
         return Quotient(self.hops, self.n_first, tuple(rounds), tuple(pools), n_pairs)
 
 
@@ -490,7 +505,7 @@ def _roomy(n_colours: int) -> int:
     return 1 << max(4, n_colours.bit_length())
 
 
-def _joined(blocks: list[tuple[int, Pool]], n_graphs: int) -> Pool:
+def _join_pools(blocks: list[tuple[int, Pool]], n_graphs: int) -> Pool:
     """Return the pooling matrix of all graphs; the rows of a graph that was split are side by side."""
     sizes = np.zeros(n_graphs, np.int64)
     for first, block in blocks:

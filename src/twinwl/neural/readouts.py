@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from twinwl.arguments import Constraint, one_of, pointer
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.neural.rows import RowBatch, aggregate_and_pool, as_tensor, expanded, pool
+from twinwl.neural.rows import RowBatch, aggregate_and_pool, as_tensor, pool, row_of_entry
 from twinwl.neural.training import seeded
 
 _HEADS = 4
@@ -110,7 +110,7 @@ def checked_rows(rows: object, name: str, n_rows: int, unit: str) -> Tensor:
 
 
 def named_arguments(what: str, function: Callable[..., object], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a user's function asks for by the names of its parameters.
+    """Return the arguments that a user's function names as its parameters.
 
     >>> named_arguments("f", lambda hidden, depth=2: None, {"hidden": 8, "layers": 3})
     {'hidden': 8}
@@ -223,9 +223,9 @@ class BoundedReadout(nn.Module):
         for number, rows in enumerate(graphs.layers):
             codes = as_tensor(rows.codes, x.device) if len(rows.codes) else None
             own, sender = (as_tensor(each, x.device) for each in (rows.own, rows.senders))
-            x = self._checked_step(number, x, own, sender, expanded(rows.ptr, x.device), codes)
+            x = self._checked_step(number, x, own, sender, row_of_entry(rows.ptr, x.device), codes)
             if number >= self.steps_before:
-                sums.append(_scaled(pool(self.read(x), *rows.pool), graphs))
+                sums.append(_scale(pool(self.read(x), *rows.pool), graphs))
         return sums
 
     def _checked_step(self, number: int, x: Tensor, own: Tensor, *messages: Any) -> Tensor:  # noqa: ANN401
@@ -249,7 +249,7 @@ def _one_hot(numbers: np.ndarray, width: int, like: Tensor) -> Tensor:
     )
 
 
-def _scaled(sums: Tensor, graphs: RowBatch) -> Tensor:
+def _scale(sums: Tensor, graphs: RowBatch) -> Tensor:
     return (
         sums if graphs.scale is None else sums * as_tensor(graphs.scale, sums.device).to(sums.dtype)[:, None]
     )
@@ -319,7 +319,7 @@ class GIN(BoundedReadout):
             # The MLP ends with a linear layer, so pooling can come first: there are fewer graphs than rows.
             n_pairs = as_tensor(np.diff(pointer(rows.pool.counts)[rows.pool.ptr]), total.device)
             bias = n_pairs.to(total.dtype)[:, None] * layer.second.bias
-            sums.append(_scaled(functional.linear(total, layer.second.weight) + bias, graphs))
+            sums.append(_scale(functional.linear(total, layer.second.weight) + bias, graphs))
             if number < len(self.steps):
                 # Two linear maps in a row are one: a product of two small matrices saves one of all rows.
                 weight = self.steps[number].first.weight

@@ -27,8 +27,7 @@ from torch import Tensor
 from twinwl.arguments import pointer
 from twinwl.arrays import Floats, Int32, Int64, Ints
 from twinwl.compilation import kernel
-from twinwl.refinement.colours import RoundTable, colour_round
-from twinwl.refinement.round_kernels import Messages
+from twinwl.refinement.colours import RoundTable, colour_round, read_only_messages
 
 NONE = np.empty(0, np.int64)
 
@@ -53,7 +52,9 @@ class Pool(NamedTuple):
 
 
 class RowLayer(NamedTuple):
-    """One layer of a mini-batch.
+    """One layer of a mini-batch: which rows of the layer below each of its rows is computed from.
+
+    Row i is computed from ``below[own[i]]`` and the sum of ``below[senders[ptr[i]:ptr[i + 1]]]``.
 
     Attributes
     ----------
@@ -163,7 +164,7 @@ def aggregate(
     total = rows.new_zeros(len(ptr) - 1, rows.shape[1])
     if own_rows is not None:
         total = own_rows[as_tensor(own, rows.device)]
-    return total.index_add(0, expanded(ptr, rows.device), messages)
+    return total.index_add(0, row_of_entry(ptr, rows.device), messages)
 
 
 def pool(rows: Tensor, ptr: Int64, members: Ints, counts: NDArray[Any]) -> Tensor:
@@ -185,10 +186,10 @@ def gather(rows: Tensor, index: Int64) -> Tensor:
     return aggregate(rows, np.zeros(len(index) + 1, np.int64), NONE, rows, index)
 
 
-def expanded(ptr: Int64, device: torch.device) -> Tensor:
+def row_of_entry(ptr: Int64, device: torch.device) -> Tensor:
     """Return the row of each entry of a CSR matrix, on a device.
 
-    >>> expanded(np.array([0, 2, 3]), torch.device("cpu"))
+    >>> row_of_entry(np.array([0, 2, 3]), torch.device("cpu"))
     tensor([0, 0, 1])
     """
     return as_tensor(np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), device)
@@ -456,7 +457,7 @@ class _Whole(NamedTuple):
     graph_ptr: Int64
     first: Int32
     colours: Int32
-    place: Int32  # scratch of `numbered`, shape (n_colours,); all -1 between two calls
+    place: Int32  # scratch of `number_by_first`, shape (n_colours,); all -1 between two calls
     own: tuple[int, Ints | None] | None
     messages: tuple[int, Int64, Ints] | None
 
@@ -515,10 +516,10 @@ class ColourLevels:
         if own is not None:
             level, items = own
             before = self.colours(level) if items is None else self.colours(level)[items]
-            colours = before if first is None else _paired(colours, before)
+            colours = before if first is None else _number_pairs(colours, before)
         if messages is not None:
             level, indptr, senders = messages
-            colours = _refined(colours, self.colours(level), indptr, senders, codes)
+            colours = _refine(colours, self.colours(level), indptr, senders, codes)
         colours = colours if refined is None else refined
         place = np.full(int(colours.max(initial=-1)) + 1, -1, np.int32)
         self._levels.append(_Whole(graph_ptr, marks, colours, place, own, messages))
@@ -583,7 +584,7 @@ class BatchLevels:
 
     def _build(self, whole: _Whole) -> RowLayer:
         item_ptr, items = entries_of(whole.graph_ptr, self.rows)
-        row_of_item, first = numbered(whole.colours[items], whole.place)
+        row_of_item, first = number_by_first(whole.colours[items], whole.place)
         # One item stands for each row; its messages are those of the row.
         items, graphs = items[first], np.searchsorted(item_ptr, first, side="right") - 1
         own = senders = sent = NONE
@@ -623,20 +624,20 @@ def distinct_rows(values: NDArray[np.generic]) -> tuple[Int32, Int64]:
     return codes.astype(np.int32), first
 
 
-def _paired(first: Int32, second: Int32) -> Int32:
+def _number_pairs(first: Int32, second: Int32) -> Int32:
     """Return numbers from 0 for pairs of numbers."""
     pairs = first.astype(np.int64) * (int(second.max(initial=-1)) + 1) + second
     return np.unique(pairs, return_inverse=True)[1].astype(np.int32)
 
 
-def _refined(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 | None) -> Int32:
+def _refine(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 | None) -> Int32:
     """Return the colours of items after one more round of messages."""
     # The senders come after the receivers, so both may be items of different kinds.
     before = np.concatenate([own, sent])
     codes = np.empty(0, np.int32) if codes is None else codes.astype(np.int32)
     n_codes = int(codes.max(initial=0)) + 1
     kinds = codes if n_codes > 1 else codes[:0]
-    messages = Messages.of(indptr, (senders + len(own)).astype(np.int32), kinds, n_codes)
+    messages = read_only_messages(indptr, (senders + len(own)).astype(np.int32), kinds, n_codes)
     after = np.empty_like(own)
     table = RoundTable(int(before.max(initial=0)) + 1, n_codes)
     colour_round(messages, before, table, after, insert=True)
@@ -661,7 +662,7 @@ def entries_of(ptr: Int64, rows: Int64, skip: int = 0) -> tuple[Int64, Int64]:
 
 
 @kernel
-def numbered(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
+def number_by_first(colours: Ints, place: Int32) -> tuple[Int64, Int64]:
     """Return numbers of colours by first occurrence, and where each number occurs first.
 
     ``place`` is scratch of shape (n_colours,): all -1 before and after. So the cost does not depend on the

@@ -25,7 +25,7 @@ from twinwl.neural.rows import (
     by_kernels,
     entries_of,
     has_kernels,
-    numbered,
+    number_by_first,
 )
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class SparseLinear(nn.Module):
 
     @cached_property
     def _place_of_row(self) -> Int32:
-        """Scratch of `numbered`: place of each row of the weight in the gradient; -1 between calls."""
+        """Scratch of `number_by_first`: place of each row of the weight in the gradient; -1 between calls."""
         return np.full(len(self.weight), -1, np.int32)
 
     def forward(self, rows: SparseRows) -> Tensor:
@@ -106,7 +106,7 @@ class SparseLinear(nn.Module):
         add_up(product, weight, weight, rows.indptr, rows.indices, NONE, rows.values, backwards=False)
 
         def gradients(grad: Float32) -> list[Tensor]:
-            places, first = numbered(rows.indices, self._place_of_row)
+            places, first = number_by_first(rows.indices, self._place_of_row)
             found = np.zeros((len(first), grad.shape[1]), np.float32)
             add_up(grad, found, found, rows.indptr, places, NONE, rows.values, backwards=True)
             touched = torch.from_numpy(rows.indices[first])[None]

@@ -41,12 +41,12 @@ from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import RandomState, seeds, with_parameters
 from twinwl.models.explanation import Explanation, explanation_of
-from twinwl.models.features import Encoding, FeatureSpace, fewest_graphs, keep_columns, stwin_features
+from twinwl.models.features import Encoding, FeatureSpace, keep_columns, stwin_features
 from twinwl.models.vectorizer import ColumnCounts, STwinVectorizer, freeze, warn_strange_graphs
 from twinwl.neural import estimator
 from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator, NeuralGraphRegressor
 from twinwl.neural.sparse import SparseExamples, SparseLinear, SparseRows
-from twinwl.neural.training import Held, predict_logits
+from twinwl.neural.training import LabelledSet, predict_logits
 from twinwl.refinement.histograms import colour_histograms
 
 
@@ -122,7 +122,7 @@ class NetworkInput:
 
     >>> counts = sparse.csr_matrix([[2.0, 1.0], [2.0, 0.0]])
     >>> sums = sparse.csr_matrix([[7.0, 2.0], [5.0, 0.0]])
-    >>> scaling = NetworkInput.fitted(2, [(sums, counts)])
+    >>> scaling = NetworkInput.fit_to(2, [(sums, counts)])
     >>> scaling.usual_sizes, scaling.step_ptr, scaling.excess_columns
     (array([3., 2.]), array([0, 2, 3]), array([0]))
     >>> scaling.apply(sums, counts).toarray().round(2)
@@ -135,7 +135,7 @@ class NetworkInput:
     excess_columns: Int64 | None = None
 
     @classmethod
-    def fitted(cls, n_columns: int, parts: Iterable[Views]) -> NetworkInput:
+    def fit_to(cls, n_columns: int, parts: Iterable[Views]) -> NetworkInput:
         """Learn steps and usual sizes from the training graphs, which may come in any number of parts.
 
         All that is collected is sums of whole numbers, or extremes, so parts and their order do not matter.
@@ -274,7 +274,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         graph, space, scaling = model._graph_to_explain(X), model.vectorizer_.space_, model.input_
         encoding = stwin_features(graph, space=space)
         features, counts = model._views(graph, encoding)
-        examples = model._scaled(features, counts)
+        examples = model._scale(features, counts)
         row, outputs = examples.rows, predict_logits(model.module_, examples)[0]
         decision = model._decision_about(outputs)
         # The gradient of each column of the network's input, and what the column adds to the decision.
@@ -312,17 +312,17 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         self._check_fitted()
         return self.vectorizer_.unseen_rate(X)
 
-    # ------------------------------------------------------------------ what the frame asks for
+    # ------------------------------------------------------------------ what the base class needs
 
     def _fit_examples(self, batch: GraphBatch) -> SparseExamples:
         self.vectorizer_ = self._new_vectorizer()
         views = self._views(batch, self.vectorizer_._learn(batch).colours[0])
         self._fit_input([views])
-        return self._scaled(*views)
+        return self._scale(*views)
 
     def _fit_input(self, parts: Iterable[Views]) -> None:
         n_columns = self.vectorizer_.n_features_out_
-        self.input_ = NetworkInput.fitted(n_columns, parts) if self.scaling == "twin" else None
+        self.input_ = NetworkInput.fit_to(n_columns, parts) if self.scaling == "twin" else None
 
     def _new_vectorizer(self) -> STwinVectorizer:
         parameters = self.get_params(deep=False)
@@ -331,7 +331,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
     def _examples(self, batch: GraphBatch) -> SparseExamples:
         encoding = stwin_features(batch, space=self.vectorizer_.space_)
         warn_strange_graphs(batch, [encoding])
-        return self._scaled(*self._views(batch, encoding))
+        return self._scale(*self._views(batch, encoding))
 
     def _build_module(self, n_outputs: int) -> SparsePerceptron:
         width = self.vectorizer_.n_features_out_ if self.input_ is None else self.input_.width
@@ -348,7 +348,7 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         counts = sparse.csr_matrix((data, indices, indptr), shape=encoding.matrix.shape)
         return features, keep_columns(counts, columns)
 
-    def _scaled(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> SparseExamples:
+    def _scale(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> SparseExamples:
         return SparseExamples(features if self.input_ is None else self.input_.apply(features, counts))
 
     # ------------------------------------------------------------------ model files
@@ -509,7 +509,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
 # ---------------------------------------------------------------------- graphs in parts
 
 MEMORY = 1 << 28
-"""Bytes of features in memory at a time, unless told otherwise."""
+"""Bytes of features in memory at a time, by default."""
 GraphParts: TypeAlias = Any
 _BYTES_OF_ENTRY = 12  # an index and a value
 _COUNTS_AT_ONCE = 1 << 22
@@ -560,15 +560,15 @@ def fit_in_parts(
     split_seed, *other_seeds = seeds(model.random_state, 3)
     kept, held = estimator.split_rows(model.validation_fraction, None, targets, split_seed, scaffolds)
     learnt = targets.rows[kept]
-    model.vectorizer_ = _counted(parts, learnt, model._new_vectorizer())
+    model.vectorizer_ = _count_columns(parts, learnt, model._new_vectorizer())
 
     with tempfile.TemporaryDirectory(prefix="twinwl-fit-", dir=folder) as scratch:
         model._fit_input(_views(model, parts, learnt))
 
-        def stored(name: str, rows: Int64) -> Held:
+        def stored(name: str, rows: Int64) -> LabelledSet:
             views = _views(model, parts, targets.rows[rows])
-            examples = StoredExamples(Path(scratch, name), memory, (model._scaled(*view) for view in views))
-            return model._labelled(examples, targets, rows)
+            examples = StoredExamples(Path(scratch, name), memory, (model._scale(*view) for view in views))
+            return model._label(examples, targets, rows)
 
         validation = None if held is None else stored("held", held)
         model._train(stored("learnt", kept), validation, None, other_seeds)
@@ -589,20 +589,16 @@ def _views(model: STwinNetworkEstimator, parts: GraphParts, rows: Int64) -> Iter
         yield model._views(batch, stwin_features(batch, space=model.vectorizer_.space_))
 
 
-def _counted(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer) -> STwinVectorizer:
+def _count_columns(parts: GraphParts, graphs: Int64, vectorizer: STwinVectorizer) -> STwinVectorizer:
     """Fit a vectorizer by counting the columns of each part."""
     merged: list[ColumnCounts] = []
     for rows, batch in _read(parts, graphs):
         merged.append(ColumnCounts.of(batch, vectorizer.settings, rows))
         if sum(len(counts.h) for counts in merged[1:]) > max(_COUNTS_AT_ONCE, len(merged[0].h)):
-            merged = [ColumnCounts.merged(merged)]
-    fewest = fewest_graphs(vectorizer.min_df, len(graphs))
-    counts = ColumnCounts.merged(merged).frequent(fewest, vectorizer.max_features)
-    if not len(counts.h):
-        raise TwinWLError(
-            f"min_df: got {vectorizer.min_df!r}, but no column occurs in {fewest} of {len(graphs)} graphs; "
-            "lower it"
-        )
+            merged = [ColumnCounts.merge(merged)]
+    choice, counts = vectorizer.column_choice, ColumnCounts.merge(merged)
+    choice.columns(counts.n_graphs, len(graphs))  # refuses a choice of none
+    counts = counts.frequent(choice, len(graphs))
     examples = concatenate([batch for _, batch in _read(parts, np.unique(counts.first))])
     return freeze(vectorizer, counts, examples)
 
@@ -633,7 +629,7 @@ class StoredExamples(SparseExamples):
         indptr, self._first = pointer(np.concatenate(lengths)), np.array(first)
         self._bytes = np.diff(indptr[self._first]) * _BYTES_OF_ENTRY
         self.rows = SparseRows(
-            indptr, _mapped(folder / "indices", np.int64), _mapped(folder / "values", np.float32)
+            indptr, _map_file(folder / "indices", np.int64), _map_file(folder / "values", np.float32)
         )
 
     def shuffled(self, random: np.random.Generator) -> Int64:
@@ -651,6 +647,6 @@ class StoredExamples(SparseExamples):
         return np.concatenate([random.permutation(np.concatenate(window)) for window in windows])
 
 
-def _mapped(path: Path, kind: type[np.number]) -> Any:  # noqa: ANN401
+def _map_file(path: Path, kind: type[np.number]) -> Any:  # noqa: ANN401
     """Map an array of a file into memory; an empty file cannot be mapped."""
     return np.asarray(np.memmap(path, kind, "r")) if path.stat().st_size else np.empty(0, kind)

@@ -95,16 +95,16 @@ def own_device(module: torch.nn.Module) -> torch.device:
     return next((weight.device for weight in module.parameters()), torch.device("cpu"))
 
 
-def moved(value: T, device: torch.device) -> T:
+def move_to(value: T, device: torch.device) -> T:
     """Return an input of a network with all its tensors on a device; arrays and numbers stay unchanged.
 
-    >>> moved((torch.ones(1), 3), torch.device("meta"))[0].device
+    >>> move_to((torch.ones(1), 3), torch.device("meta"))[0].device
     device(type='meta')
     """
     if isinstance(value, torch.Tensor):
         return value.to(device)  # type: ignore[return-value]
     if isinstance(value, tuple) and not isinstance(value, torch.Size):
-        parts = [moved(part, device) for part in value]
+        parts = [move_to(part, device) for part in value]
         named = hasattr(value, "_fields")
         return type(value)(*parts) if named else type(value)(parts)
     return value
@@ -258,7 +258,7 @@ class WeightAverage:
     >>> line, average = nn.Linear(1, 1, bias=False), WeightAverage(2)
     >>> for weight in (1.0, 2.0, 4.0):
     ...     _ = line.weight.data.fill_(weight)
-    ...     with average.applied(line):
+    ...     with average.apply_to(line):
     ...         print(line.weight.item())
     1.0
     1.5
@@ -271,7 +271,7 @@ class WeightAverage:
         self.recent: deque[Weights] = deque(maxlen=n_epochs)
 
     @contextmanager
-    def applied(self, module: nn.Module) -> Iterator[None]:
+    def apply_to(self, module: nn.Module) -> Iterator[None]:
         """Add the weights of an epoch, and give the network the mean within the block."""
         if self.recent.maxlen == 1:
             yield
@@ -310,8 +310,8 @@ class Examples(Protocol):
         """Return the input of the network for these rows."""
 
 
-class Held(NamedTuple):
-    """Examples with their targets, kept apart from training.
+class LabelledSet(NamedTuple):
+    """Examples with their targets, to learn from or to score on.
 
     Attributes
     ----------
@@ -339,8 +339,8 @@ def train(
     targets: Int64 | Float64,
     *,
     sample_weight: Float64 | None = None,
-    validation: Held | None = None,
-    monitor: Held | None = None,
+    validation: LabelledSet | None = None,
+    monitor: LabelledSet | None = None,
     max_epochs: int = 100,
     batch_size: int = 32,
     learning_rate: float = 1e-3,
@@ -428,7 +428,7 @@ def train(
             history.train_loss.append(
                 _run_epoch(module, examples, answers, weights, optimiser, batch_size, order_of_rows)
             )
-            with average.applied(module):
+            with average.apply_to(module):
                 if hasattr(module, "recalibrate"):
                     module.recalibrate(examples)  # type: ignore[operator]
                 if monitor is not None:
@@ -456,7 +456,7 @@ def predict_logits(module: nn.Module, examples: Examples) -> Float32:
     module.eval()
     with torch.no_grad(), single_threaded():
         device = own_device(module)
-        parts = [module(moved(examples.take(rows), device)).cpu() for rows in blocks_of(examples)]
+        parts = [module(move_to(examples.take(rows), device)).cpu() for rows in blocks_of(examples)]
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 
@@ -487,7 +487,7 @@ def _run_epoch(
     shuffled = getattr(examples, "shuffled", lambda random: random.permutation(len(examples)))
     for rows in _batches(shuffled(order_of_rows), batch_size):
         optimiser.zero_grad()
-        outputs = module(moved(examples.take(rows), answers.device))
+        outputs = module(move_to(examples.take(rows), answers.device))
         picked = torch.as_tensor(rows).to(answers.device)
         loss = _loss(outputs, answers[picked], None if weights is None else weights[picked])
         try:
@@ -538,7 +538,7 @@ def _batches(order: Int64, batch_size: int) -> list[Int64]:
     return np.split(order, bounds)
 
 
-def _note_validation(module: nn.Module, held: Held, history: History) -> bool:
+def _note_validation(module: nn.Module, held: LabelledSet, history: History) -> bool:
     """Record loss and accuracy on the held-out part, and return whether the epoch is the best so far."""
     score, accuracy, loss = _evaluate(module, held)
     history.validation_loss.append(loss)
@@ -554,7 +554,7 @@ def _note_validation(module: nn.Module, held: Held, history: History) -> bool:
     return (scores[-1], -loss) > (scores[best], -history.validation_loss[best])
 
 
-def _evaluate(module: nn.Module, held: Held) -> tuple[float | None, float | None, float]:
+def _evaluate(module: nn.Module, held: LabelledSet) -> tuple[float | None, float | None, float]:
     """Return the score, if there is a scoring; the accuracy, None for numbers and several tasks; the loss."""
     logits = predict_logits(module, held.examples).astype(np.float64)
     weights = _weights_of_rows(held.weights, held.targets)
@@ -565,7 +565,7 @@ def _evaluate(module: nn.Module, held: Held) -> tuple[float | None, float | None
     return None if held.scoring is None else _score(logits, held), accuracy, loss
 
 
-def _score(logits: Float64, held: Held) -> float:
+def _score(logits: Float64, held: LabelledSet) -> float:
     """Return the score by ``held.scoring``; of several tasks, the mean of those for which it is defined."""
     assert held.scoring is not None  # noqa: S101  (asked by `_evaluate`)
     measure: Callable[..., float] = score_numbers if held.targets.dtype.kind == "f" else score_classes

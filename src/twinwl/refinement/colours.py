@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, pointer
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, pointer, read_only
 from twinwl.arrays import Bool, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
@@ -29,7 +29,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.graphs.labels import Label, recode
 from twinwl.refinement import round_kernels
-from twinwl.refinement.round_kernels import USUAL_DEGREE, KeyFormat, Messages, Signatures, Table
+from twinwl.refinement.round_kernels import UNSEEN, USUAL_DEGREE, KeyFormat, Messages, Signatures, Table
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -77,7 +77,7 @@ class Round:
         own, *items = self.sig_items[self.sig_ptr[colour] : self.sig_ptr[colour + 1]].tolist()
         return own, [divmod(item, self.stride) for item in items]
 
-    def restrided(self, stride: int, n_codes: int) -> Round:
+    def with_stride(self, stride: int, n_codes: int) -> Round:
         """Return the same signatures with their items coded by another stride.
 
         It is as if the previous round had that many colours, and messages that many kinds. An own colour is
@@ -200,7 +200,7 @@ def refine(
         if n_iter is None and table.n_colours == n_colours:
             break
         rows.append(colours)
-        rounds.append(table.finished() if insert else alphabet.rounds[len(rounds)])
+        rounds.append(table.to_round() if insert else alphabet.rounds[len(rounds)])
         n_colours = table.n_colours
     if insert:
         alphabet = Alphabet(labels, edge_vocabulary, alphabet.initial, batch.directed, tuple(rounds))
@@ -341,18 +341,28 @@ def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) 
     """
     if not batch.directed:
         codes = np.empty(0, np.int32) if edge_codes is None else edge_codes
-        return Messages.of(batch.indptr, batch.indices, codes, 1 if edge_codes is None else n_edge_codes)
+        n_codes = 1 if edge_codes is None else n_edge_codes
+        return read_only_messages(batch.indptr, batch.indices, codes, n_codes)
     sources, targets = batch.arcs()
     # A label that is not in a frozen alphabet, -1, has negative codes in both directions.
     forward = np.zeros(len(targets), np.int32) if edge_codes is None else 2 * edge_codes
     receivers = np.concatenate([sources, targets.astype(np.int64)])
     order = np.argsort(receivers, kind="stable")
-    return Messages.of(
+    return read_only_messages(
         pointer(np.bincount(receivers, minlength=batch.n_nodes)),
         np.concatenate([targets, sources.astype(np.int32)])[order],
         np.concatenate([forward, forward + 1])[order],
         2 * (1 if edge_codes is None else n_edge_codes),
     )
+
+
+def read_only_messages(indptr: Int64, indices: Int32, codes: Int32, n_codes: int) -> Messages:
+    """Return messages with read-only arrays, as those of a batch are.
+
+    To numba, read-only arrays are of another type: with some of either, every kernel would be compiled once
+    for directed graphs, for edge labels, and for neither.
+    """
+    return Messages(read_only(indptr), read_only(indices), read_only(codes), n_codes)
 
 
 def _initial_colours(
@@ -367,15 +377,15 @@ def _initial_colours(
     elif alphabet.initial == "ring":
         both_ways = messages_of(batch, None, 1)
         paired = 2 * batch.node_labels + on_cycle(both_ways.indptr, both_ways.indices)
-        codes, used = _compressed(paired, 2 * len(batch.node_vocabulary))
+        codes, used = _compress(paired, 2 * len(batch.node_vocabulary))
         here = tuple((batch.node_vocabulary[code // 2], bool(code % 2)) for code in used)
     else:
-        codes, used = _compressed(batch.node_labels, len(batch.node_vocabulary))
+        codes, used = _compress(batch.node_labels, len(batch.node_vocabulary))
         here = tuple(batch.node_vocabulary[code] for code in used)
-    return _translated(codes, here, alphabet.labels, insert=insert)
+    return _translate(codes, here, alphabet.labels, insert=insert)
 
 
-def _compressed(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
+def _compress(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
     """Return codes numbered 0, 1, … in their order, without gaps, and the codes that occur."""
     occurs = np.zeros(n_codes, np.bool_)
     occurs[codes] = True
@@ -391,11 +401,11 @@ def _edge_messages(
     """Return the messages of a batch and the vocabulary of edge labels; None if they are not used."""
     if alphabet.edge_labels is None or batch.edge_labels is None:
         return messages_of(batch, None, 1), None
-    codes, labels = _translated(batch.edge_labels, batch.edge_vocabulary, alphabet.edge_labels, insert=insert)
+    codes, labels = _translate(batch.edge_labels, batch.edge_vocabulary, alphabet.edge_labels, insert=insert)
     return messages_of(batch, codes, max(1, len(labels))), labels
 
 
-def _translated(
+def _translate(
     codes: Int32, here: tuple[Label, ...], known: tuple[Label, ...], *, insert: bool
 ) -> tuple[Int32, tuple[Label, ...]]:
     """Translate codes to the alphabet's vocabulary; new labels are appended or, if frozen, become -1."""
@@ -437,7 +447,7 @@ class RoundTable:
         n_colours = 0 if known is None else known.n_colours
         sig_ptr, sig_items = np.zeros(1, np.int64), np.empty(0, item_dtype(stride, n_codes))
         if known is not None:
-            same = known.restrided(stride, n_codes)
+            same = known.with_stride(stride, n_codes)
             # Kernels are compiled for writable arrays, but those of a memory-mapped model are read-only.
             sig_ptr = np.require(same.sig_ptr, requirements="W")
             sig_items = np.require(same.sig_items, requirements="W")
@@ -499,8 +509,14 @@ class RoundTable:
         round_kernels.pass_labels(first, last, messages, before, self._ready(), insert, after)
 
     def pair(self, own: Int32, received: Int32, out: Int32, *, insert: bool) -> None:
-        """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits."""
-        keys = round_kernels.pair_keys(own, received, self._table.key_format)
+        """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits.
+
+        Five of these do not fit into 126 bits, so keys are not padded, and two fit into the second word of a
+        key, so the first one only has the kind of the key.
+        """
+        digits = np.array([own, received]).astype(np.uint64) + np.uint64(1)
+        low = (digits[0] << np.uint64(self._table.key_format.bits)) | digits[1]
+        keys = np.column_stack([np.where(own < 0, UNSEEN, np.uint64(0)), low])
         if insert:
             self.make_room(len(keys), len(keys))
         none = np.empty(0, np.int64)
@@ -519,7 +535,7 @@ class RoundTable:
         round_kernels.look_up(n_colours, known, self._ready(), insert, 0, became)
         return became
 
-    def finished(self) -> Round:
+    def to_round(self) -> Round:
         """Return all signatures so far, trimmed to their size."""
         known = self._table.known
         sig_ptr = known.sig_ptr[: self.n_colours + 1].copy()

@@ -15,7 +15,7 @@ There are two kinds of keys, which cannot be compared with each other:
   class splits, its largest part keeps the key of the class. So a node changes its key only if its class
   shrinks to half or less, at most log(n) times, and only the neighbours of changed nodes are updated.
 
-In this order: keys by round, the functions that combine keys (`fold_keys`, `absorbed` and others), and stable
+In this order: keys by round, the functions that combine keys (`fold_keys`, `absorb` and others), and stable
 classes with their kernels. Every key is a row of two 64-bit words, called a and b (or x and y) in kernels.
 Sums of keys wrap around, which is intended.
 """
@@ -30,12 +30,12 @@ from twinwl.arrays import Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, label_token
-from twinwl.refinement.colours import Alphabet, balanced_ranges, messages_of, run_ranges
-from twinwl.refinement.round_kernels import Messages, blended
+from twinwl.refinement.colours import Alphabet, balanced_ranges, messages_of, read_only_messages, run_ranges
+from twinwl.refinement.round_kernels import blend
 
 # One salt for each role of a key: received from a neighbour, the node's own, the whole. Any three different
 # numbers would do (these are digits of the golden ratio, e and pi), but they are part of the definition.
-HEARD = np.uint64(0x9E3779B97F4A7C15)
+RECEIVED = np.uint64(0x9E3779B97F4A7C15)
 OWN = np.uint64(0xB7E151628AED2A6A)
 WHOLE = np.uint64(0x243F6A8885A308D3)
 
@@ -82,7 +82,7 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
         indptr = part.sig_ptr - np.arange(part.n_colours + 1)
         # The kinds are passed even if there is only one: the shortcut of `sum_messages` for a single kind
         # assumes that senders are receivers too. Here the senders are colours of the previous round.
-        messages = Messages.of(indptr, colours.astype(np.int32), kinds.astype(np.int32), 1)
+        messages = read_only_messages(indptr, colours.astype(np.int32), kinds.astype(np.int32), 1)
         out = np.empty((part.n_colours, 2), np.uint64)
         before = keys[-1].take(part.sig_items[own], axis=0)
         _next_keys(0, part.n_colours, KeyedMessages(*messages[:3], codes), before, keys[-1], out)
@@ -159,11 +159,11 @@ def _next_keys(
         The keys of the senders. For nodes of a batch it is ``own`` itself.
     out : array of uint64, shape (n_nodes, 2)
     """
-    sum_messages(first, last, messages, keys, HEARD, out)
+    sum_messages(first, last, messages, keys, RECEIVED, out)
     for node in range(first, last):
-        a, b = blended(own[node, 0], own[node, 1], OWN)
+        a, b = blend(own[node, 0], own[node, 1], OWN)
         n_items = np.uint64(messages.indptr[node + 1] - messages.indptr[node] + 1)  # the own key counts too
-        out[node, 0], out[node, 1] = blended(a + out[node, 0], b + out[node, 1], WHOLE + n_items)
+        out[node, 0], out[node, 1] = blend(a + out[node, 0], b + out[node, 1], WHOLE + n_items)
 
 
 @kernel
@@ -187,7 +187,7 @@ def sum_messages(
     sent = np.empty((0 if len(codes) else last - first, 2), np.uint64)
     for place in range(len(sent)):
         x, y = keys[first + place, 0] ^ code_keys[0, 0], keys[first + place, 1] + code_keys[0, 1]
-        sent[place, 0], sent[place, 1] = blended(x, y, salt)
+        sent[place, 0], sent[place, 1] = blend(x, y, salt)
     for node in range(first, last):
         a, b = np.uint64(0), np.uint64(0)
         for message in range(indptr[node], indptr[node + 1]):
@@ -195,7 +195,7 @@ def sum_messages(
             if len(codes):
                 code = codes[message]
                 x, y = keys[sender, 0] ^ code_keys[code, 0], keys[sender, 1] + code_keys[code, 1]
-                x, y = blended(x, y, salt)
+                x, y = blend(x, y, salt)
             else:
                 x, y = sent[sender - first, 0], sent[sender - first, 1]
             a += x
@@ -220,10 +220,10 @@ def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> No
         start, stop = group_ptr[group], group_ptr[group + 1]
         a, b = WHOLE, OWN
         for place in range(start, stop):
-            x, y = blended(keys[place, 0] ^ extras[place, 0], keys[place, 1] + extras[place, 1], HEARD)
+            x, y = blend(keys[place, 0] ^ extras[place, 0], keys[place, 1] + extras[place, 1], RECEIVED)
             a += x
             b += y
-        out[group, 0], out[group, 1] = blended(a, b, WHOLE + np.uint64(stop - start))
+        out[group, 0], out[group, 1] = blend(a, b, WHOLE + np.uint64(stop - start))
 
 
 # Two more salts: one for the value that is absorbed, one for the result (digits of the square roots of 2 and
@@ -233,34 +233,32 @@ ABSORBED = np.uint64(0xBB67AE8584CAA73B)
 
 
 @kernel
-def absorbed(
-    a: np.uint64, b: np.uint64, value_a: np.uint64, value_b: np.uint64
-) -> tuple[np.uint64, np.uint64]:
+def absorb(a: np.uint64, b: np.uint64, value_a: np.uint64, value_b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the key of the sequence (key, value), both of two words; their order matters.
 
     The value may be any two numbers, because it is mixed here before it is combined with the key.
     """
-    x, y = blended(value_a, value_b, _VALUE)
-    return blended(a ^ x, b + y, ABSORBED)
+    x, y = blend(value_a, value_b, _VALUE)
+    return blend(a ^ x, b + y, ABSORBED)
 
 
-def absorbed_codes(code_keys: UInt64) -> UInt64:
+def absorbing_codes(code_keys: UInt64) -> UInt64:
     """Return code keys with which `sum_messages` and the salt ``ABSORBED`` absorb each code into a key.
 
-    This is the half of `absorbed` that only depends on the code: computed once per code, not per message.
+    This is the half of `absorb` that only depends on the code: computed once per code, not per message.
     """
-    return np.column_stack(blended(*_words(code_keys), _VALUE))
+    return np.column_stack(blend(*_words(code_keys), _VALUE))
 
 
-def absorbed_rows(keys: UInt64, values: UInt64) -> UInt64:
+def absorb_rows(keys: UInt64, values: UInt64) -> UInt64:
     """Return the key of each sequence (key, value), row by row; all arrays have the shape (n, 2)."""
-    return np.column_stack(absorbed(*_words(keys), *_words(values)))
+    return np.column_stack(absorb(*_words(keys), *_words(values)))
 
 
 def _words(keys: UInt64) -> UInt64:
     """Return the first and the second words of keys, shape (2, n).
 
-    `blended` and `absorbed` work on whole arrays of words just as on single ones.
+    `blend` and `absorb` work on whole arrays of words just as on single ones.
     """
     return np.ascontiguousarray(keys.T)
 
@@ -281,7 +279,7 @@ def row_keys(rows: Int64 | UInt64) -> UInt64:
 def _key_per_row(rows: Int64 | UInt64) -> UInt64:
     a, b = np.zeros((2, len(rows)), np.uint64)
     for column, numbers in enumerate(_words(rows.astype(np.uint64))):
-        a, b = absorbed(a, b, numbers, np.full(len(rows), column, np.uint64))
+        a, b = absorb(a, b, numbers, np.full(len(rows), column, np.uint64))
     return np.column_stack([a, b])
 
 
@@ -318,6 +316,15 @@ KEY, _SUM, SIGNATURE, _N_WORDS = 0, 2, 4, 6
 # - Row = position. _MOVED: a copy of NODE while a class is rearranged.
 #
 # In the end `sign_all` writes the length of each node's class to _COUNT, with row = node.
+#
+# A class of seven nodes, four of them queued, which `_group` has moved to its end:
+#
+#     position    begin           middle               end
+#     NODE        | a   b   c     | d   e   f   g     |
+#     signature     as before       s   s   t   s           leaders: d (group of d, e, g) and f (group of f)
+#
+# `_split` makes three classes of it: a b c | d e g | f. Of the two largest, the one of smaller signature
+# keeps the key; the nodes of the others change theirs.
 _POSITION, CLASS, _GROUP, _QUEUED_IN = 0, 1, 2, 3
 NODE = 4
 LENGTH, _N_QUEUED = 5, 6
@@ -345,7 +352,7 @@ class Classes(NamedTuple):
     slots : array of int32, shape (a power of two,)
         Scratch: a hash table of leaders, each plus one; 0 is empty. All zero between two rounds.
     notes : array of int32, shape (most_nodes, n_notes)
-        Scratch for a caller that asks about the classes (`twinwl.isomorphism.canonical`).
+        Scratch for a caller that reads the classes (`twinwl.isomorphism.canonical`).
     round : array of int64, shape (1,)
         Number of the current round of the graph that the thread works on.
     """
@@ -475,7 +482,7 @@ def individualise(node: int, level: int, low: int, classes: Classes) -> None:
     _move(node, end, marks)
     marks[node, CLASS] = end
     marks[end, LENGTH] = 1
-    words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
+    words[node, SIGNATURE], words[node, SIGNATURE + 1] = blend(
         words[node, KEY], words[node, KEY + 1], _MARK + np.uint64(level)
     )
     # As if the key had changed in the round before: the neighbours are then queued for the current round.
@@ -610,9 +617,9 @@ def _change_key(n_round: int, low: int, n_queued: int, node: int, classes: Class
             # The code is that of the message which the node receives. The last bit of a directed code tells
             # which end of the arc sends; the message the other way comes from the other end.
             code = (codes[message] ^ classes.directed) if len(codes) else 0
-            x, y = blended(new_a ^ code_keys[code, 0], new_b + code_keys[code, 1], HEARD)
+            x, y = blend(new_a ^ code_keys[code, 0], new_b + code_keys[code, 1], RECEIVED)
             if n_round > 0:  # in round 0 the neighbours have not received a key before
-                old_x, old_y = blended(old_a ^ code_keys[code, 0], old_b + code_keys[code, 1], HEARD)
+                old_x, old_y = blend(old_a ^ code_keys[code, 0], old_b + code_keys[code, 1], RECEIVED)
                 x -= old_x
                 y -= old_y
         other = np.int64(indices[message])
@@ -636,8 +643,8 @@ def _queue(n_round: int, low: int, n_queued: int, node: int, marks: Int32) -> in
 def _sign(node: int, classes: Classes) -> None:
     """Write a node's signature: its key, the sum of the keys it receives, and their number."""
     words, indptr = classes.words, classes.messages.indptr
-    a, b = blended(words[node, KEY], words[node, KEY + 1], OWN)
+    a, b = blend(words[node, KEY], words[node, KEY + 1], OWN)
     n_items = np.uint64(indptr[node + 1] - indptr[node] + 1)  # the own key counts too, as in `_next_keys`
-    words[node, SIGNATURE], words[node, SIGNATURE + 1] = blended(
+    words[node, SIGNATURE], words[node, SIGNATURE + 1] = blend(
         a + words[node, _SUM], b + words[node, _SUM + 1], WHOLE + n_items
     )

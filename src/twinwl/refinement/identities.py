@@ -241,10 +241,10 @@ def _sizes_of_tree(  # noqa: C901, PLR0912  (loops)
 ) -> bool:
     """Write the rooted sizes of nodes ``low..high`` if these are a forest; return whether they are.
 
-    Leaves are removed one after the other, and each hands its counts to the only neighbour that is left, its
-    parent: on this way up, the nodes at most h steps below each node are counted. On the way down, a node
-    adds what its parent reaches within h - 1 steps, minus the nodes below itself within h - 2 steps, which
-    were counted twice.
+    Leaves are removed one after the other, and the counts of each are added to those of the only neighbour
+    that is left, its parent: on this way up, the nodes at most h steps below each node are counted. On the
+    way down, a node adds what its parent reaches within h - 1 steps, minus the nodes below itself within
+    h - 2 steps, which were counted twice.
     """
     n, n_iter = high - low, len(out) - 1
     # A forest has fewer edges than nodes, and every edge is two arcs.
@@ -601,9 +601,9 @@ def _cut(
     distance_of_node = np.full(n_nodes, -1, np.int32)
     place_of_node = np.empty(n_nodes, np.int32)
     start = subgraph_ptr[first]
-    written = cut_indptr[start]
-    last_arc = min(written + most_steps, len(cut_indices) - len(indices))
-    while first < len(roots) and written <= last_arc and start + n_nodes <= len(node_of_place):
+    next_arc = cut_indptr[start]
+    last_arc = min(next_arc + most_steps, len(cut_indices) - len(indices))
+    while first < len(roots) and next_arc <= last_arc and start + n_nodes <= len(node_of_place):
         n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
         members[:n_members].sort()
         for place in range(n_members):
@@ -617,10 +617,10 @@ def _cut(
             for arc in range(indptr[node], indptr[node + 1]):
                 other = indices[arc]
                 if distance_of_node[other] >= 0:
-                    cut_indices[written] = place_of_node[other]
-                    cut_arc[written] = arc
-                    written += 1
-            cut_indptr[start + place + 1] = written
+                    cut_indices[next_arc] = place_of_node[other]
+                    cut_arc[next_arc] = arc
+                    next_arc += 1
+            cut_indptr[start + place + 1] = next_arc
         for place in range(n_members):
             distance_of_node[members[place]] = -1
         start += n_members

@@ -10,15 +10,14 @@ Nodes are processed in blocks, so that keys stay in the first cache. Nodes of de
 without branches: four items, padded with zeros, through a sorting network.
 
 `pass_labels` is the round; `look_up` is the search in the table. `twinwl.refinement.colours` owns the memory.
-At the start are `stirred` and `blended`, which mix 64-bit words. Content keys and hashes of graphs are made
+At the start are `stir` and `blend`, which mix 64-bit words. Content keys and hashes of graphs are made
 of them too, so **any change to these two breaks every stored hash.**
 """
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import read_only
 from twinwl.arrays import Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
 
@@ -32,7 +31,7 @@ _TURN_BACK = np.uint64(35)
 
 
 @kernel
-def stirred(word: np.uint64) -> np.uint64:
+def stir(word: np.uint64) -> np.uint64:
     """Mix the bits of a word; a bijection."""
     word ^= word >> _HALF
     word *= _STIR
@@ -42,13 +41,13 @@ def stirred(word: np.uint64) -> np.uint64:
 
 
 @kernel
-def blended(a: np.uint64, b: np.uint64, salt: np.uint64) -> tuple[np.uint64, np.uint64]:
+def blend(a: np.uint64, b: np.uint64, salt: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Mix two words so that each bit of either reaches both; a bijection of 128 bits for each salt."""
-    a = stirred(a ^ salt)
-    b = stirred(b + a)
+    a = stir(a ^ salt)
+    b = stir(b + a)
     a += (b << _TURN) | (b >> _TURN_BACK)
-    a = stirred(a)
-    b ^= stirred(a + salt)
+    a = stir(a)
+    b ^= stir(a + salt)
     return a, b
 
 
@@ -60,7 +59,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 # The two top bits of a key's first word are its kind: packed (00), hashed (10) or unseen (11).
 _HASHED = np.uint64(0b10 << 62)
-_UNSEEN = np.uint64(0b11 << 62)
+UNSEEN = np.uint64(0b11 << 62)
 _BELOW_KIND = np.uint64((1 << 62) - 1)
 PACKED_BITS = 126
 
@@ -95,15 +94,6 @@ class Messages(NamedTuple):
     indices: Int32
     codes: Int32
     n_codes: int
-
-    @classmethod
-    def of(cls, indptr: Int64, indices: Int32, codes: Int32, n_codes: int) -> Self:
-        """Return messages with read-only arrays, as those of a batch are.
-
-        To numba, read-only arrays are of another type: with some of either, every kernel would be compiled
-        once for directed graphs, for edge labels, and for neither.
-        """
-        return cls(read_only(indptr), read_only(indices), read_only(codes), n_codes)
 
 
 class KeyFormat(NamedTuple):
@@ -241,7 +231,7 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
         for place in range(length):
             node = begin + place
             high, low = keys[node, 0], keys[node, 1]
-            if high == _UNSEEN:
+            if high == UNSEEN:
                 out[first + node] = -1
                 continue
             tag = hashes[place] >> _HALF
@@ -300,17 +290,6 @@ def enter_all(table: Table) -> None:
         slots[slot] = ((spot >> _HALF) << _HALF) | np.uint64(colour + 1)
 
 
-def pair_keys(own: Int32, received: Int32, key_format: KeyFormat) -> UInt64:
-    """Return the keys of signatures with one item each; unseen if the own colour is -1.
-
-    Digits must have from 26 to 32 bits. Five of these do not fit into 126 bits, so keys are not padded, and
-    two fit into the second word, so the first one only has the kind of the key.
-    """
-    digits = np.array([own, received]).astype(np.uint64) + _ONE
-    low = (digits[0] << np.uint64(key_format.bits)) | digits[1]
-    return np.column_stack([np.where(own < 0, _UNSEEN, _ZERO), low])
-
-
 @kernel
 def _receive(start: int, stop: int, messages: Messages, colours: Int32, stride: int, received: Int64) -> None:
     """Write the item of each message ``start..stop`` plus one, from place 0 on; 0 means unseen."""
@@ -361,7 +340,7 @@ def _usual_keys(
         high, low = (high << shift) | (low >> back), (low << shift) | np.uint64(c)
         high, low = (high << shift) | (low >> back), (low << shift) | np.uint64(d)
         seen = (colours[node] >= 0) & (n_seen == degree)
-        keys[node - begin, 0] = high if seen else _UNSEEN
+        keys[node - begin, 0] = high if seen else UNSEEN
         keys[node - begin, 1] = low
     return most
 
@@ -391,7 +370,7 @@ def _other_keys(
         own = sig_ptr[place]
         sig_ptr[place + 1] = own + 1 + stop - start
         sig_items[own] = colours[node]
-        keys[place, 0] = _UNSEEN
+        keys[place, 0] = UNSEEN
         if _sort(received, start, stop, sig_items, own + 1) and colours[node] >= 0:
             keys[place, 0], keys[place, 1] = _key_of(sig_items, own, sig_ptr[place + 1], key_format)
 
@@ -423,7 +402,9 @@ def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tu
     """Return the two words of a signature's key.
 
     The first digit of a packed key is the own colour, then come zeros as padding, then the sorted items.
-    Digits are stored plus one, so that none of them is zero.
+    Digits are stored plus one, so that none of them is zero. A node of colour 7 that receives 2 and 5::
+
+        kind (2 bits, 00) | … | 8 | 0 | 0 | 3 | 6      each digit has ``bits`` bits; the last one is lowest
     """
     degree = stop - start - 1
     high = _ZERO
@@ -440,10 +421,10 @@ def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tu
     high = low * _SPREAD
     for place in range(start + 1, stop):
         digit = np.uint64(signature[place]) + _ONE
-        low = stirred(low ^ digit)
+        low = stir(low ^ digit)
         high = (high ^ digit) * _STIR + _SPREAD
     hash_mask = key_format.hash_mask
-    return ((stirred(high) & hash_mask) & _BELOW_KIND) | _HASHED, low & hash_mask
+    return ((stir(high) & hash_mask) & _BELOW_KIND) | _HASHED, low & hash_mask
 
 
 @kernel
@@ -476,7 +457,7 @@ def _unpack(first: int, last: int, known: Signatures, bits: int) -> None:
 @kernel
 def _slot_hash(high: np.uint64, low: np.uint64, hash_mask: np.uint64) -> np.uint64:
     """Return the hash of a key: its lower bits are the first slot to try, its upper half is the tag."""
-    return stirred((high * _SPREAD) ^ low) & hash_mask
+    return stir((high * _SPREAD) ^ low) & hash_mask
 
 
 @kernel

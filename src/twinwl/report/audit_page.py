@@ -124,11 +124,11 @@ def _score_table(scores: Sequence[PartScores], noun: str) -> PlainTable:
 def _matches(matches: Sequence[Match], noun: str) -> list[Block]:
     rows = [
         [
-            _named(match.set, match.row, match.name),
+            _anchor(match.set, match.row, match.name),
             match.target,
             match.same or "nearly",
             f"{match.similarity:.3f}",
-            _named(match.other_set, match.other_row, match.other_name),
+            _anchor(match.other_set, match.other_row, match.other_name),
             match.other_target,
         ]
         for match in matches[:_ROWS_SHOWN]
@@ -144,7 +144,7 @@ def _matches(matches: Sequence[Match], noun: str) -> list[Block]:
 def _contradictions(audit: Audit) -> list[Block]:
     shown, n_groups = audit.contradictions[:_ROWS_SHOWN], len(audit.contradictions)
     rows = [
-        [number, _named(member.set, member.row, member.name), member.target]
+        [number, _anchor(member.set, member.row, member.name), member.target]
         for number, found in enumerate(shown, start=1)
         for member in found.members
     ]
@@ -182,14 +182,14 @@ def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[str]:
         if all(0 < data.graphs.nodes_per_graph[place] <= _LARGEST_DRAWN for data, place in pair):
             for (data, place), side in zip(pair, sides):
                 smiles = None if data.smiles is None else data.smiles[place]
-                title = f"{_named(*side)}  ({match.similarity:.3f})"
+                title = f"{_anchor(*side)}  ({match.similarity:.3f})"
                 pictures.append(svg_of(data.graphs[place], smiles, title=title, size=_SIZE, slots=slots))
         if len(pictures) == 2 * _PAIRS_DRAWN:
             break
     return pictures
 
 
-def _named(name: str, row: int, title: str) -> str:
+def _anchor(name: str, row: int, title: str) -> str:
     return f"{name}, row {row}: {_short(title)}"
 
 
@@ -264,7 +264,9 @@ def power_page(power: Power) -> Page:
     sections = [
         Section("cost", "Power against cost", [_chart(power)]),
         Section("categories", "Category by category", [counts, _READING]),
-        Section("published", "Beside published figures", _published(power) if published_for(power) else []),
+        Section(
+            "published", "Beside published figures", _published_table(power) if published_for(power) else []
+        ),
         Section("trouble", "Unclear, unsound or failed", _troubles(power)),
         Section("remaining", "Pairs that nothing here tells apart", _remaining(power)),
     ]
@@ -348,7 +350,7 @@ def seconds_text(value: float) -> str:
     return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"  # noqa: PLR2004
 
 
-def _published(power: Power) -> list[Block]:
+def _published_table(power: Power) -> list[Block]:
     """Show the categories that the paper has, ours first, and where each published figure is from."""
     parts: dict[str, list[str]] = {}
     for part, about in BREC_PARTS.items():

@@ -113,7 +113,7 @@ def _component(graph: igraph.Graph) -> Float64:
         _apart(found / max(float(np.median(_lengths(found, edges))), 1e-9))
         for found in _candidates(graph, edges)
     ]
-    placed = _straightened(min(spread, key=lambda found: _untidiness(found, edges)), edges)
+    placed = _straighten(min(spread, key=lambda found: _untidiness(found, edges)), edges)
     return placed - placed.min(axis=0)
 
 
@@ -181,7 +181,7 @@ def _apart(placed: Float64) -> Float64:
     return placed
 
 
-def _straightened(placed: Float64, edges: Int64) -> Float64:
+def _straighten(placed: Float64, edges: Int64) -> Float64:
     """Rotate the drawing so that many edges are horizontal or vertical and it is wider than high."""
     points = placed[:, 0] + 1j * placed[:, 1]  # as complex numbers, which are turned by multiplication
     directions = np.angle(points[edges[:, 1]] - points[edges[:, 0]])
@@ -339,7 +339,7 @@ def _bonds(molecule: Chem.Mol, points: Float64) -> list[Stroke]:
 def read_molecule(molecule: Chem.Mol | str) -> Chem.Mol:
     """Return a copy of a molecule that may be drawn on; a SMILES is parsed."""
     chem = import_extra("rdkit.Chem", "chem")
-    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # what it warns of was told when the data was read
+    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # its warnings were shown when the data was read
         return chem.MolFromSmiles(molecule) if isinstance(molecule, str) else chem.Mol(molecule)
 
 

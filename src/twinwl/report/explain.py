@@ -225,10 +225,10 @@ def classes_named(explanation: Explanation, target: str | None) -> Explanation:
     if explanation.against is None:
         return explanation
     labels = ("prediction", "against", "positive")
-    return replace(explanation, **{name: _named(getattr(explanation, name), target) for name in labels})
+    return replace(explanation, **{name: _with_target(getattr(explanation, name), target) for name in labels})
 
 
-def _named(label: Any, target: str | None) -> Any:  # noqa: ANN401  (any class)
+def _with_target(label: Any, target: str | None) -> Any:  # noqa: ANN401  (any class)
     return label if target is None or label is None or isinstance(label, str) else f"{target} = {label}"
 
 
@@ -328,7 +328,7 @@ def columns_shown(
     shown = []
     for column in explanation.columns:
         root = max(column.nodes, key=lambda node: abs(explanation.node_shares[node]), default=None)
-        around = [] if root is None else _reached(graph, root, column.tree.depth)
+        around = [] if root is None else _nodes_within(graph, root, column.tree.depth)
         environment = None
         if root is not None and molecule is not None and alphabet is not None:
             bonds, atoms = alphabet.edge_labels is not None, model.atoms_ or FIRST_ATOMS
@@ -367,7 +367,7 @@ def _words(column: ColumnShare, noun: str) -> str:
     return f"{many} {seen}" if n_nodes else seen[0].upper() + seen[1:]
 
 
-def _reached(graph: GraphBatch, root: int, steps: int) -> list[int]:
+def _nodes_within(graph: GraphBatch, root: int, steps: int) -> list[int]:
     """Return the nodes within some steps of a node; arcs are followed in both directions."""
     sources, targets = graph.arcs()
     reached = np.arange(graph.n_nodes) == root
@@ -428,7 +428,7 @@ def explain_page(
         _STYLES,
         "explain.js",
         **tile,
-        **_drawn(named, model),
+        **_draw(named, model),
         noun=noun,
         any_unseen=any(node.unseen is not None for node in tile["nodes"]),
         explanation=explanation,
@@ -457,7 +457,7 @@ def _tile(data: Dataset, number: int, explanation: Explanation, model: Any = Non
     }
 
 
-def _drawn(data: Dataset, model: Any) -> dict[str, Any]:  # noqa: ANN401
+def _draw(data: Dataset, model: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return what templates of both pages need to know about all graphs."""
     eye = ""
     if data.graphs.edge_labels is not None and not getattr(model, "edge_labels", True):
@@ -552,7 +552,7 @@ def gallery_page(
         if probabilities is not None:
             notes.append(f"probability {percent(probabilities[number])}")
         if truth[number] is not None:
-            known = truth[number] if explanation.against is None else _named(truth[number], target)
+            known = truth[number] if explanation.against is None else _with_target(truth[number], target)
             notes.append(f"in the data: {known}")
         if unseen is not None:
             notes.append(f"unseen {100 * unseen[:, number].mean():.0f} %")
@@ -564,7 +564,7 @@ def gallery_page(
     return rendered(
         "gallery.html.jinja",
         _STYLES,
-        **_drawn(data, model),
+        **_draw(data, model),
         name=data.name,
         n_graphs=n_graphs,
         noun=noun,

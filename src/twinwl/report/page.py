@@ -22,7 +22,7 @@ import numpy as np
 from markupsafe import Markup
 
 from twinwl import __version__
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.report.drawing import draw, paint
 from twinwl.terminal import counted
 
@@ -44,7 +44,7 @@ def templates() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(_asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_finished,
+        finalize=_finish,
     )
     found.filters["signed"] = signed
     return found
@@ -84,7 +84,7 @@ def write_page(path: Path, page: str | Page) -> None:
         If the file cannot be written.
     """
     text = page if isinstance(page, str) else results_html(page)
-    with written(path) as stream:
+    with open_to_write(path) as stream:
         stream.write(text.encode("utf-8", "replace"))  # labels may hold lone surrogates
 
 
@@ -92,7 +92,7 @@ def _asset(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _finished(value: object) -> object:
+def _finish(value: object) -> object:
     """Show None as nothing, and keep a per cent sign on the line of its figure; markup is not changed."""
     if value is None:
         return ""

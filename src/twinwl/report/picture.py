@@ -17,7 +17,7 @@ from matplotlib.patches import Circle
 
 from twinwl.arrays import Int64
 from twinwl.errors import TwinWLError, import_extra, shown
-from twinwl.files.storage import written
+from twinwl.files.storage import open_to_write
 from twinwl.report.drawing import AtomText, Drawing, draw, paint
 from twinwl.report.explain import drawing_of, headline, nodes_shown
 from twinwl.report.page import signed
@@ -201,7 +201,7 @@ def _check_ending(path: Path) -> None:
 
 
 def _write(figure: Figure, path: Path, dpi: int) -> None:
-    with written(path) as stream:
+    with open_to_write(path) as stream:
         _save(figure, stream, path.suffix.lower(), dpi)
 
 

@@ -28,7 +28,7 @@ def test_an_expensive_batch_is_split_and_gives_the_same():
 def test_continuous_features_are_scaled_as_in_training():
     values = np.array([[1.0, 5.0], [3.0, 5.0]])
     train, fresh = with_features(values), with_features(values + 2)
-    inputs = NodeInputs.fitted(train)
+    inputs = NodeInputs.fit_to(train)
     np.testing.assert_allclose(inputs.columns(train)[:, 1:], [[-1, 0], [1, 0]])
     np.testing.assert_allclose(inputs.columns(fresh)[:, 1:], [[1, 2], [3, 2]])
     with pytest.raises(TwinWLError, match="have 1 continuous features, but the network was trained with 2"):

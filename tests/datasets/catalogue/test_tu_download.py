@@ -89,7 +89,7 @@ def test_nothing_is_printed_without_a_terminal(collection, tiny_zip, capfd):
 
 def test_bar_is_shown_on_standard_error(collection, tiny_zip, capsys):
     collection.content = tiny_zip("BZR")
-    load_dataset("BZR", progress=True)
+    load_dataset("BZR", verbose=True)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "BZR.zip" in captured.err
