@@ -202,21 +202,22 @@ def write_figures(folder: Path, mutagenicity: tw.Dataset | None = None) -> list[
 
 def rounds_figure() -> Figure:
     """Draw the worked example round by round: fill is the colour, the number is the rooted size."""
-    graphs = [nx.Graph(edges) for edges, _ in _EXAMPLE]
+    pair = tw.from_edges([np.array(edges) - 1 for edges, _ in _EXAMPLE])
+    colours, sizes = tw.colours(pair, _ROUNDS, initial="degree"), tw.rooted_sizes(pair, _ROUNDS)
     figure, axes = new_figure(9, 6.4, 2, _ROUNDS + 1)
     first = 0  # a paint belongs to one round and colour, so that no paint means two things
-    for h, colours in enumerate(_colours(graphs)):
-        n_colours = 1 + max(max(of_node.values()) for of_node in colours)
+    for h in range(_ROUNDS + 1):
+        n_colours = 1 + int(colours[h].max())
         vectors = []
-        for graph, (of_node, axis) in enumerate(zip(colours, axes[h :: _ROUNDS + 1])):
-            one, places = graphs[graph], _EXAMPLE[graph][1]
-            sizes = {node: len(nx.single_source_shortest_path_length(one, node, h)) for node in one}
-            fills = [_PAINTS[(first + of_node[node]) % len(_PAINTS)] for node in sorted(one)]
-            _draw(axis, one, dict(zip(sorted(one), places)), fills, sizes)
+        for graph, axis in enumerate(axes[h :: _ROUNDS + 1]):
+            nodes = slice(*pair.graph_ptr[graph : graph + 2])
+            codes, reached = colours[h, nodes], sizes[h, nodes]
+            fills = [_PAINTS[(first + code) % len(_PAINTS)] for code in codes]
+            places = dict(enumerate(_EXAMPLE[graph][1]))
+            _draw(axis, pair[graph].to_networkx()[0], places, fills, dict(enumerate(reached)))
             axis.set_title(f"{('G₁', 'G₂')[graph]}, round h = {h}")
-            codes = [of_node[node] for node in one]
             counts = np.bincount(codes, minlength=n_colours)
-            sums = np.bincount(codes, [sizes[node] for node in one], n_colours).astype(int)
+            sums = np.bincount(codes, reached, n_colours).astype(int)
             vectors.append((counts.tolist(), sums.tolist()))
         first += n_colours
         lines = [
@@ -283,26 +284,11 @@ def case_figure(data: tw.Dataset, *, with_cosines: bool = False) -> Figure:
 
 def strangers(data: tw.Dataset, graphs: Sequence[int] = CASE_GRAPHS) -> list[list[int]]:
     """Return the nodes of each of two graphs, counted from 1, whose 1-WL colour is not in the other."""
-    pair = [data.graphs[number - 1].to_networkx()[0] for number in graphs]
-    first, second = _colours(pair, "label")[1]
+    pair = data.graphs[np.array(graphs) - 1]
+    first, second = np.split(tw.colours(pair, 1)[1], pair.graph_ptr[1:2])
     return [
-        [node for node, colour in one.items() if colour not in other.values()]
-        for one, other in ((first, second), (second, first))
+        np.flatnonzero(~np.isin(one, other)).tolist() for one, other in ((first, second), (second, first))
     ]
-
-
-def _colours(graphs: Sequence[nx.Graph], label: str | None = None) -> list[list[dict[int, int]]]:
-    """Return the 1-WL colour of each node, by round and graph; the first is a label, or else the degree."""
-    names: Any = [dict(one.nodes(data=label)) if label else dict(one.degree) for one in graphs]
-    rounds = []
-    for _ in range(_ROUNDS + 1):
-        known = sorted({name for each in names for name in each.values()})
-        rounds.append([{node: known.index(name) for node, name in each.items()} for each in names])
-        names = [
-            {node: (of[node], tuple(sorted(of[other] for other in one[node]))) for node in one}
-            for one, of in zip(graphs, rounds[-1])
-        ]
-    return rounds
 
 
 def _tree(

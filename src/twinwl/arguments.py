@@ -388,6 +388,15 @@ def ranges(starts: Int64, lengths: Int64) -> Int64:
     return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1], dtype=np.int64)
 
 
+def owners(lengths: Int64 | Sequence[int]) -> Int64:
+    """Return of each entry the number of the run that it is in.
+
+    >>> owners([2, 0, 1]).tolist()
+    [0, 0, 2]
+    """
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
 def graph_of_node(graph_ptr: Int64, node: int) -> int:
     """Return the index of the graph that holds a node of the batch.
 

@@ -1,6 +1,6 @@
 """Types of arrays, by the kind of their elements."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,3 +17,5 @@ Floats: TypeAlias = NDArray[np.floating]
 """Of either precision."""
 Values: TypeAlias = NDArray[np.generic]
 """Of any type: classes, labels, columns of a table."""
+Fields: TypeAlias = dict[str, Any]
+"""Values by name: the state of a model, a manifest, what a page shows."""

@@ -69,6 +69,22 @@ class TwinWLError(ValueError):
         return moved
 
 
+@contextmanager
+def prefix_errors(what: object) -> Iterator[None]:
+    """Begin the message of an error that is raised inside with a name: of a file, a task, a graph.
+
+    >>> with prefix_errors("pairs.g6"):
+    ...     raise TwinWLError("it is empty")
+    Traceback (most recent call last):
+    twinwl.errors.TwinWLError: pairs.g6: it is empty
+    """
+    try:
+        yield
+    except TwinWLError as error:
+        kind = GraphInputError if isinstance(error, GraphInputError) else TwinWLError
+        raise kind(f"{what}: {error}") from error
+
+
 def _shorten(message: str) -> str:
     if len(message) <= _LONGEST:
         return message

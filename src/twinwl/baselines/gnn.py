@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import elu, embedding, linear
 
-from twinwl.arguments import DEPTH, MEMORY, WIDTH, check_fits, integer, number, one_of
+from twinwl.arguments import DEPTH, MEMORY, WIDTH, check_fits, integer, number, one_of, owners, pointer
 from twinwl.arrays import Float32, Int32, Int64, Ints
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
@@ -521,15 +521,15 @@ class SAGPoolNetwork(RowNetwork):
 
     def _best(self, rows: Pool, score: Tensor) -> tuple[Pool, Int64]:
         """Return how often each row is among the best of a graph, and how many of these there are."""
-        graph = np.repeat(np.arange(len(rows.ptr) - 1), np.diff(rows.ptr))
+        graph = owners(np.diff(rows.ptr))
         order = np.lexsort((-score.cpu().numpy()[rows.rows], graph))
         counts = rows.counts[order]
-        ends = np.concatenate([[0], np.cumsum(counts)])
+        ends = pointer(counts)
         first = ends[rows.ptr[:-1]]
         # In single precision, as in PyG: a product that is a whole number must not be rounded up.
         n_kept = np.ceil(np.float32(self.ratio) * np.float32(ends[rows.ptr[1:]] - first)).astype(np.int64)
         left = np.clip((first + n_kept)[graph] - ends[:-1], 0, counts)
-        ptr = np.concatenate([[0], np.cumsum(np.bincount(graph[left > 0], minlength=len(first)))])
+        ptr = pointer(np.bincount(graph[left > 0], minlength=len(first)))
         return Pool(ptr, rows.rows[order][left > 0], left[left > 0]), n_kept
 
 
@@ -620,7 +620,7 @@ class SortPoolNetwork(RowNetwork):
             read = linear(x, self.filters.weight[:, start : start + x.shape[1]]) + gather(read, layer.own)
             start += x.shape[1]
         sizes = np.diff(levels.item_ptr(0))
-        graph = np.repeat(np.arange(len(sizes)), sizes)
+        graph = owners(sizes)
         # The last key counts most: the graph, then the sorting layer, then each layer before it.
         order = np.lexsort((*keys, graph))  # type: ignore[arg-type]
         rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -707,7 +707,7 @@ class DiffPoolNetwork(RowNetwork):
 def _products(left: Tensor, right: Tensor, rows: Pool) -> Tensor:
     """Return the sums of the outer products of rows over each graph, shape (n_graphs, left, right)."""
     lengths = np.diff(rows.ptr)
-    graph = np.repeat(np.arange(len(lengths)), lengths)
+    graph = owners(lengths)
     place = np.arange(len(rows.rows)) - rows.ptr[graph]
     shape = (len(lengths), int(lengths.max(initial=0)))
     padded, weights = np.zeros(shape, np.int64), np.zeros(shape)

@@ -18,7 +18,7 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn.functional import elu, linear, one_hot
 
-from twinwl.arguments import DEPTH, FLAG, MEMORY, check_fits, integer, one_of, pointer, ranges
+from twinwl.arguments import DEPTH, FLAG, MEMORY, check_fits, integer, one_of, owners, pointer, ranges
 from twinwl.arrays import Bool, Float32, Float64, Floats, Int32, Int64, Ints, UInt64
 from twinwl.baselines import gnn
 from twinwl.baselines.gnn import GNNClassifier, LevelExamples, RowNetwork
@@ -715,7 +715,7 @@ def path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
 
 def indexed_path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
     """Return the same as `path_sums` with torch's own operations, for any device."""
-    into = np.repeat(np.arange(len(paths.n_nodes)), paths.n_nodes)
+    into = owners(paths.n_nodes)
     node = np.arange(len(into)) - pointer(paths.n_nodes)[into]
     ends = (paths.left[into] + node, paths.right[into] + node * paths.n_nodes[into])
     first, second = (as_tensor(paths.row_of_pair[end].astype(np.int64), left.device) for end in ends)

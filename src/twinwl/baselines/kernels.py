@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
-from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, ROUNDS, WIDTH, check_fits, integer
+from twinwl.arguments import CLASS_WEIGHT, FLAG, RANDOM_STATE, ROUNDS, WIDTH, check_fits, integer, pointer
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError, import_extra
 from twinwl.graphs.batch import GraphBatch
@@ -367,7 +367,7 @@ class DeepGraphKernelSVC(KernelSVC):
         encoding = stwin_features(batch, self.n_iter, "count")
         self.space_ = encoding.space
         word2vec = import_extra("gensim.models", "baselines").Word2Vec
-        first_column = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])[:-1]
+        first_column = pointer(encoding.space.columns_per_round)[:-1]
         words = (encoding.column_of_node + first_column[:, None]).astype(str)
         bounds = batch.graph_ptr[1:-1]
         sentences = [part.tolist() for of_round in words for part in np.split(of_round, bounds)]

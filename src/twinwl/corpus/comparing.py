@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Int64, UInt64
+from twinwl.arrays import Fields, Int64, UInt64
 from twinwl.corpus import shards
 from twinwl.corpus.jobs import Job, Running, Task, part_task
 from twinwl.corpus.shards import KEYS, OWN_COLUMNS, Part, arrow, digest_of, keys_in, write_shard
@@ -36,7 +36,7 @@ _END = 1 << 64
 _NO_ROW = np.iinfo(np.int64).max
 
 
-def group_keys(job: Job, parts: Sequence[Part], split: int = 0) -> tuple[list[str], list[dict[str, Any]]]:
+def group_keys(job: Job, parts: Sequence[Part], split: int = 0) -> tuple[list[str], list[Fields]]:
     """Run the first two stages; return the files that `groups_of` reads, and the counts of each range.
 
     Parameters
@@ -55,7 +55,7 @@ def group_keys(job: Job, parts: Sequence[Part], split: int = 0) -> tuple[list[st
 
 
 def sorted_entries(
-    job: Job, stage: str, function: Callable[..., dict[str, Any]], parts: Sequence[Part], *shared: object
+    job: Job, stage: str, function: Callable[..., Fields], parts: Sequence[Part], *shared: object
 ) -> tuple[list[str], int]:
     """Run a stage that writes the sorted entries of each shard; return the files and how many these are."""
     files = [job.work(f"{stage}-{place:05}.npy") for place in range(len(parts))]
@@ -78,7 +78,7 @@ def range_tasks(job: Job, name: str, digest: str, n_entries: int) -> list[Task]:
     return tasks
 
 
-def sort_keys(part: Part, out: str) -> dict[str, Any]:
+def sort_keys(part: Part, out: str) -> Fields:
     """Write the keys of a shard in order, shape (4, n): two words, the first row that has it, how many do."""
     table = part.read(OWN_COLUMNS)
     keys = keys_in(table)
@@ -123,7 +123,7 @@ def slices_of(paths: Sequence[str], low: int, high: int) -> list[UInt64]:
     return slices
 
 
-def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int) -> dict[str, Any]:
+def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int) -> Fields:
     """Group the entries of a range; write row, partner and number of copies, shape (3, n), by row.
 
     The partner of a row is the first row of its group from ``split`` on, counted from there; rows without one
@@ -214,7 +214,7 @@ def dedup_corpus(corpus: Corpus, output: Path, running: Running) -> None:
         )
 
 
-def gather_groups(part: Part, output: str, groups: str, grouped: Sequence[str]) -> dict[str, Any]:
+def gather_groups(part: Part, output: str, groups: str, grouped: Sequence[str]) -> Fields:
     """Write the representatives of a shard, and the group of each of its rows."""
     pa = arrow()
     table = part.read()
@@ -253,7 +253,7 @@ def overlap_of(first: Corpus, second: Corpus, output: Path | None, running: Runn
         return Overlap(**job.finished["overlap"])  # type: ignore[index]
 
 
-def gather_overlap(part: Part, output: str, grouped: Sequence[str]) -> dict[str, Any]:
+def gather_overlap(part: Part, output: str, grouped: Sequence[str]) -> Fields:
     """Write the rows of a shard that the other corpus has too, and which of its rows that is."""
     pa = arrow()
     table = part.read(("id", *KEYS))

@@ -6,7 +6,7 @@ To build one, input files are parsed once, piece by piece, into shards.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -25,7 +25,7 @@ from twinwl.arguments import (
     items,
     one_of,
 )
-from twinwl.arrays import Int64
+from twinwl.arrays import Fields, Int64
 from twinwl.corpus import pieces, shards
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
 from twinwl.corpus.jobs import MANIFEST, OF_GRAPHS, Job, Running, RunOptions, Task, read_manifest
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from twinwl.models.vectorizer import STwinVectorizer
 
 
-def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], running: Running) -> dict[str, Any]:
+def build_corpus(inputs: object, folder: Path, wanted: Fields, running: Running) -> Fields:
     """Build a corpus, or resume an unfinished one; return its manifest.
 
     Parameters
@@ -90,7 +90,7 @@ def build_corpus(inputs: object, folder: Path, wanted: Mapping[str, Any], runnin
         return job.finish(entries, **shards.summary_of(folder, entries))
 
 
-def build_piece(piece: pieces.Piece, name: str, folder: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def build_piece(piece: pieces.Piece, name: str, folder: str, settings: Fields) -> Fields:
     """Read a piece and write its shard, and one of its errors if there are any; return what is noted."""
     shard, errors = pieces.shard_of(piece, settings)
     if errors.num_rows:
@@ -111,7 +111,7 @@ def build_piece(piece: pieces.Piece, name: str, folder: str, settings: Mapping[s
     return noted
 
 
-def settings_for(sources: Sequence[pieces.Source], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def settings_for(sources: Sequence[pieces.Source], wanted: Fields) -> Fields:
     """Return all that shards depend on besides the rows: the same for all files, or an error."""
     found = _settings_of(sources[0], wanted)
     for source in sources[1:]:
@@ -127,8 +127,8 @@ def settings_for(sources: Sequence[pieces.Source], wanted: Mapping[str, Any]) ->
     return {**found, "rows_per_shard": wanted["rows_per_shard"], **dropped}
 
 
-def _settings_of(source: pieces.Source, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    settings: dict[str, Any] = {"kind": "molecules", "atoms": wanted["atoms"] or IDENTITY_ATOMS}
+def _settings_of(source: pieces.Source, wanted: Fields) -> Fields:
+    settings: Fields = {"kind": "molecules", "atoms": wanted["atoms"] or IDENTITY_ATOMS}
     settings |= {"directed": False, "smiles_column": None, "id_column": None, "columns": {}, "types": {}}
     if source.kind == "graph6":
         first = next(graph6_records(numbered_lines(source.path), ""), None)
@@ -302,7 +302,7 @@ class Corpus:
             hashes = graph_hashes(graphs_in(table, path))
             yield from zip(table.column("id").to_pylist(), hashes)
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> Fields:
         r"""Return sizes, labels, settings, and how fast the corpus was made.
 
         >>> import tempfile

@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias, TypedDict
+from typing import NamedTuple, Self, TypedDict
 
 from twinwl.arguments import FLAG, NAME, Constraint, checked, instance, integer, number, old_names, one_of
+from twinwl.arrays import Fields
 from twinwl.corpus.shards import OWN_TYPES, Part, digest_of
 from twinwl.engines import Engine, engine_of
 from twinwl.errors import GraphInputError, TwinWLError, first_line, held_warnings, setting, shown, warn_kinds
@@ -32,9 +33,6 @@ VOCABULARY = "vocabulary.twinwl"
 """File of the vocabulary of features."""
 WORK = "work"
 """Folder within that of a job for files that are needed only while it runs."""
-
-Entry: TypeAlias = dict[str, Any]
-"""What is recorded of a task that is done."""
 
 _LEAST_MEMORY = 1 << 29
 _ROWS_HERE = 30_000  # fewer take no longer than processes need to load libraries and kernels
@@ -65,7 +63,7 @@ class RunOptions(TypedDict, total=False):
     address: str | None
     memory: int | str
     verbose: bool | None
-    on_event: Callable[[dict[str, Any]], object] | None
+    on_event: Callable[[Fields], object] | None
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class Running:
     address: str | None = None
     memory: int | str = "1GiB"
     verbose: bool | None = None
-    on_event: Callable[[dict[str, Any]], object] | None = None
+    on_event: Callable[[Fields], object] | None = None
 
     def __post_init__(self) -> None:
         checked("fresh", self.fresh, FLAG)
@@ -112,7 +110,7 @@ class Running:
 Running.__init__ = old_names(progress="verbose")(Running.__init__)  # type: ignore[method-assign]
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> Fields:
     """Read the manifest of a finished job, and check the values that are used: it may be a stranger's.
 
     Raises
@@ -122,7 +120,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
+        found: Fields = json.loads(path.read_bytes())
         _check_manifest(found)
     except FileNotFoundError as error:
         if (folder / JOURNAL).exists():
@@ -171,7 +169,7 @@ _FIELDS = {
 _OF_JOURNAL = _FIELDS | {"stage": NAME, "columns": _COUNT, "first_error": instance(str)}
 
 
-def _check_manifest(found: dict[str, Any]) -> None:
+def _check_manifest(found: Fields) -> None:
     _check_fields("", found, ("format", "job", "seconds", "shards", "settings"))
     checked("atoms", found["settings"].get("atoms"), NAME, None)
     has_graphs = found["job"] in OF_GRAPHS
@@ -192,7 +190,7 @@ def _check_manifest(found: dict[str, Any]) -> None:
 
 
 def _check_fields(
-    where: str, found: Mapping[str, Any], names: Iterable[str], of: Mapping[str, Constraint] = _FIELDS
+    where: str, found: Fields, names: Iterable[str], of: Mapping[str, Constraint] = _FIELDS
 ) -> None:
     for name in names:
         checked(f"{where}{name}", found.get(name), of.get(name, _COUNT))
@@ -238,7 +236,7 @@ def part_task(part: Part, output: Path, digest: str = "") -> Task:
     return Task(output.name, name, (part, str(output)), part.stop - part.first, output)
 
 
-class _Recorded(dict[str, Any]):
+class _Recorded(Fields):
     """What the journal says of a task; a field that it lacks is an error that names the file."""
 
     path: Path
@@ -267,11 +265,11 @@ class Job:
         The manifest, if the job was finished before.
     """
 
-    def __init__(self, folder: Path, what: str, settings: Mapping[str, Any], running: Running) -> None:
+    def __init__(self, folder: Path, what: str, settings: Fields, running: Running) -> None:
         self.folder, self.what, self.running = folder, what, running
-        self.finished: dict[str, Any] | None = None
+        self.finished: Fields | None = None
         self._header = json.loads(json.dumps({"format": FORMAT, "job": what, "settings": settings}))
-        self._done: dict[tuple[str, str], Entry] = {}
+        self._done: dict[tuple[str, str], Fields] = {}
         self._start = time.perf_counter()
         self._engine: Engine | None = None
         self._held = contextlib.ExitStack()
@@ -328,7 +326,7 @@ class Job:
         if entries:
             self._start -= entries[-1]["seconds"]
 
-    def _check_header(self, header: Mapping[str, Any]) -> None:
+    def _check_header(self, header: Fields) -> None:
         """Refuse a folder that was made in another way."""
         if header["format"] != FORMAT or header["job"] != self.what:
             raise TwinWLError(
@@ -353,7 +351,7 @@ class Job:
         (self.folder / MANIFEST).unlink()
         self.finished = None
 
-    def _record(self, entry: Mapping[str, Any]) -> None:
+    def _record(self, entry: Fields) -> None:
         path = self.folder / JOURNAL
         with errors_of_writing(path), path.open("ab") as stream:
             stream.write(json.dumps(entry).encode() + b"\n")
@@ -378,19 +376,19 @@ class Job:
 
     def run_shards(
         self,
-        function: Callable[..., Entry],
+        function: Callable[..., Fields],
         parts: Sequence[Part],
         shared: tuple[object, ...],
         digest: str = "",
-    ) -> list[Entry]:
+    ) -> list[Fields]:
         """Run the last stage, in which ``function(part, output, *shared)`` writes one shard per shard."""
         output = self.subfolder("shards")
         tasks = [part_task(part, output / Path(part.path).name, digest) for part in parts]
         return self.run(self.what, function, tasks, shared)
 
     def run(
-        self, stage: str, function: Callable[..., Entry], tasks: Sequence[Task], shared: tuple[object, ...]
-    ) -> list[Entry]:
+        self, stage: str, function: Callable[..., Fields], tasks: Sequence[Task], shared: tuple[object, ...]
+    ) -> list[Fields]:
         """Run the tasks of a stage that are not yet done; return the result of each, in the order of tasks.
 
         A task whose input is bad does not stop the others: the first such error is raised at the end.
@@ -406,7 +404,7 @@ class Job:
         shared
             Further arguments, the same for all tasks.
         """
-        done: dict[str, Entry] = {}
+        done: dict[str, Fields] = {}
         for task in tasks:
             entry = self._done.get((stage, task.name))
             if entry is not None and entry["input"] != task.digest:
@@ -473,11 +471,11 @@ class Job:
             self._engine = self._held.enter_context(engine)
         return self._engine
 
-    def _report(self, event: dict[str, Any]) -> None:
+    def _report(self, event: Fields) -> None:
         if self.running.on_event is not None:
             self.running.on_event(event)
 
-    def finish(self, shards: Sequence[Mapping[str, Any]], **more: object) -> dict[str, Any]:
+    def finish(self, shards: Sequence[Fields], **more: object) -> Fields:
         """Write the manifest and remove what was only needed on the way."""
         if self.finished is None or shards != self.finished["shards"]:
             self.finished = {**self._header, **more, "seconds": self.seconds, "shards": shards}
@@ -493,8 +491,8 @@ class Job:
 
 
 def _call_guarded(
-    function: Callable[..., Entry], arguments: tuple[object, ...], shared: tuple[object, ...]
-) -> tuple[dict[str, Any], str | None, list[str]]:
+    function: Callable[..., Fields], arguments: tuple[object, ...], shared: tuple[object, ...]
+) -> tuple[Fields, str | None, list[str]]:
     """Call a function; bad input is reported, all else is raised. Warnings come back as text."""
     with held_warnings() as messages:
         try:

@@ -21,7 +21,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from twinwl.arrays import Int64, UInt64, Values
+from twinwl.arguments import pointer
+from twinwl.arrays import Fields, Int64, UInt64, Values
 from twinwl.corpus import shards
 from twinwl.corpus.comparing import range_tasks, save_array, slices_of, sorted_entries
 from twinwl.corpus.jobs import VOCABULARY, Job, Running
@@ -94,7 +95,7 @@ def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCount
     return counts
 
 
-def count_shard(part: Part, out: str, settings: dict[str, Any]) -> dict[str, Any]:
+def count_shard(part: Part, out: str, settings: Fields) -> Fields:
     """Write the columns of a shard in order of their keys, shape (5, n)."""
     table = part.read(OWN_COLUMNS)
     found = np.empty((5, 0), np.uint64)
@@ -119,7 +120,7 @@ def _unpack(found: UInt64) -> ColumnCounts:
 
 def merge_range(
     low: int, high: int, out: str, paths: Sequence[str], choice: ColumnChoice, n_graphs: int
-) -> dict[str, Any]:
+) -> Fields:
     """Add up the counts of a range of keys, and write those of columns that may be kept."""
     counts = ColumnCounts.merge([_unpack(part) for part in slices_of(paths, low, high)])
     kept = counts.frequent(choice, n_graphs)
@@ -127,7 +128,7 @@ def merge_range(
     return {"columns": len(counts.h), "kept": len(kept.h)}
 
 
-def encode_shard(part: Part, output: str, vocabulary: str, digest: str) -> dict[str, Any]:
+def encode_shard(part: Part, output: str, vocabulary: str, digest: str) -> Fields:
     """Write the features of a shard."""
     table = part.read()
     model = _model(vocabulary, digest)
@@ -161,8 +162,9 @@ def read_features(path: str | Path) -> sparse.csr_matrix:
             raise TwinWLError("it has no features; `twinwl corpus features` writes files that have them")
         lengths, columns = lists_in(table.column("columns"))
         values = lists_in(table.column("values"))[1].to_numpy()
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        matrix = sparse.csr_matrix((values, columns.to_numpy(), indptr), shape=(len(lengths), int(n_columns)))
+        matrix = sparse.csr_matrix(
+            (values, columns.to_numpy(), pointer(lengths)), shape=(len(lengths), int(n_columns))
+        )
         matrix.check_format()
         return matrix
 
@@ -279,7 +281,7 @@ def predict_corpus(corpus: Corpus, path: Path, output: Path, running: Running, *
         return [output / "shards" / entry["name"] for entry in entries]
 
 
-def predict_shard(part: Part, output: str, path: str, digest: str, proba: bool, full: Part) -> dict[str, Any]:
+def predict_shard(part: Part, output: str, path: str, digest: str, proba: bool, full: Part) -> Fields:
     """Write the predictions for a shard; ``full`` is a shard with graphs."""
     table = part.read()
     found = shards.other_columns(table)

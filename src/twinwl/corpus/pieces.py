@@ -26,7 +26,7 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 
 from twinwl.arguments import PATH, checked, items, pointer, ranges
-from twinwl.arrays import Bool, Int64
+from twinwl.arrays import Bool, Fields, Int64
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in, types_of
 from twinwl.datasets import records
 from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, one_error, open_file, place_of
@@ -264,7 +264,7 @@ def edge_columns_of(types: Mapping[str, str], given: str | None, name: str) -> d
     }
 
 
-def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
+def shard_of(piece: Piece, settings: Fields) -> tuple[Any, Any]:
     """Read a piece.
 
     Parameters
@@ -316,7 +316,7 @@ def shard_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[Any, Any]:
     )
 
 
-def _records_of(piece: Piece, settings: Mapping[str, Any]) -> tuple[list[records.Record], Any]:
+def _records_of(piece: Piece, settings: Fields) -> tuple[list[records.Record], Any]:
     """Return the records of a piece, and an Arrow table with a row for each and the columns to keep."""
     name, _, kind = piece.source
     smiles = settings["smiles_column"]
@@ -366,7 +366,7 @@ def _of_direction(record: records.Record, *, directed: bool) -> records.Record:
 
 def _read_all_but_bad(
     table: Any,  # noqa: ANN401
-    settings: Mapping[str, Any],
+    settings: Fields,
 ) -> tuple[GraphBatch, list[int], dict[int, str]]:
     """Return the graphs of the rows of a table that have one, these rows, and why the others have none.
 
@@ -393,7 +393,7 @@ def _read_all_but_bad(
     return concatenate(batches or [GraphBatch.from_edges([])]), kept, problems
 
 
-def _graphs_of_edges(table: Any, settings: Mapping[str, Any]) -> GraphBatch:  # noqa: ANN401
+def _graphs_of_edges(table: Any, settings: Fields) -> GraphBatch:  # noqa: ANN401
     """Return the graphs of a table, or raise the problem of one of its rows."""
     column = settings["edges_column"]
     edge_counts, ends = _pairs(table.column(column), column)

@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arguments import checked, instance, pointer
-from twinwl.arrays import Int32, Int64, UInt64
-from twinwl.errors import GraphInputError, first_line, import_extra, shown
+from twinwl.arguments import checked, instance, owners, pointer
+from twinwl.arrays import Fields, Int32, Int64, UInt64
+from twinwl.errors import GraphInputError, first_line, import_extra, prefix_errors, shown
 from twinwl.files.model_files import from_json, to_json
 from twinwl.files.storage import open_to_write
-from twinwl.graphs.batch import UNLABELLED, GraphBatch
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build
 from twinwl.graphs.exporters import edges_of
 from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
@@ -131,7 +131,7 @@ def arrow() -> ModuleType:
 def graph_table(
     graphs: GraphBatch,
     ids: Any,  # noqa: ANN401  (pyarrow has no types)
-    others: dict[str, Any],
+    others: Fields,
 ) -> Any:  # noqa: ANN401
     """Return graphs as an Arrow table with the columns of a shard.
 
@@ -148,9 +148,9 @@ def graph_table(
     keys = exact_keys(graphs)
     sizes = graphs.nodes_per_graph
     ends, codes = edges_of(graphs)
-    owners = np.repeat(np.arange(len(graphs)), sizes)[ends[:, 0]]
-    ends -= graphs.graph_ptr[owners][:, None]
-    counts = np.bincount(owners, minlength=len(graphs))
+    graph_of_edge = owners(sizes)[ends[:, 0]]
+    ends -= graphs.graph_ptr[graph_of_edge][:, None]
+    counts = np.bincount(graph_of_edge, minlength=len(graphs))
     columns = {
         "id": ids,
         "n_nodes": sizes.astype(np.int32),
@@ -220,7 +220,7 @@ def counts_in(table: Any) -> dict[str, int]:  # noqa: ANN401
     }
 
 
-def summary_of(folder: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summary_of(folder: Path, entries: Sequence[Fields]) -> Fields:
     """Return what a manifest says about all its shards: their columns, and sums."""
     with open_shard(folder / "shards" / entries[0]["name"]) as file:
         columns = types_of(file.schema_arrow)
@@ -228,7 +228,7 @@ def summary_of(folder: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, 
     return {"columns": columns, **counts}
 
 
-def other_columns(table: Any) -> dict[str, Any]:  # noqa: ANN401
+def other_columns(table: Any) -> Fields:  # noqa: ANN401
     """Return the ids of a shard and the columns of the input, which results keep."""
     return {name: table.column(name) for name in table.column_names if name not in OWN_COLUMNS[1:]}
 
@@ -267,18 +267,15 @@ def types_of(schema: Any) -> dict[str, str]:  # noqa: ANN401
     return {field.name: str(field.type).replace("element:", "item:") for field in schema}
 
 
-def vocabularies_of(table: Any) -> tuple[tuple[Label, ...], tuple[Label, ...] | None, bool]:  # noqa: ANN401
-    """Return the node labels and the edge labels that codes stand for, and whether graphs are directed."""
+def _metadata_of(table: Any) -> Fields:  # noqa: ANN401
+    """Return whether graphs are directed, and the labels that codes stand for, None without labels."""
     try:
-        found = json.loads((table.schema.metadata or {})[METADATA])
+        found: Fields = json.loads((table.schema.metadata or {})[METADATA])
         if found["format"] != _FORMAT or not isinstance(found["directed"], bool):
             raise GraphInputError("it is of another format")
-        nodes, edges = found["node_labels"], found["edge_labels"]
-        return (
-            UNLABELLED if nodes is None else labels_in(nodes),
-            None if edges is None else labels_in(edges),
-            found["directed"],
-        )
+        for name in ("node_labels", "edge_labels"):
+            found[name] = None if found[name] is None else labels_in(found[name])
+        return found  # noqa: TRY300
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise GraphInputError(f"it has no metadata of a shard ({first_line(error)}); {_REMEDY}") from error
 
@@ -308,40 +305,31 @@ def graphs_in(table: Any, name: str = "the shard", atoms: AtomLevel | None = Non
     GraphInputError
         If its lists do not describe graphs; the message starts with ``name``.
     """
-    try:
-        return _graphs_in(table, atoms)
-    except GraphInputError as error:
-        raise GraphInputError(f"{name}: {error}") from error
+    with prefix_errors(name):
+        metadata = _metadata_of(table)
+        node_counts = table.column("n_nodes").to_numpy().astype(np.int64)
+        end_counts, flat = lists_in(table.column("ends"))
+        wrong = (node_counts < 0) | (end_counts % 2 > 0)
+        if wrong.any() or flat.null_count:
+            graph = int(np.argmax(wrong))
+            raise GraphInputError("its number of nodes is negative, or its ends are no pairs", graph)
+        return build(
+            node_counts,
+            end_counts // 2,
+            *flat.to_numpy().astype(np.int64).reshape(-1, 2).T,
+            nodes=_encode_column(table, metadata, "node_labels", node_counts),
+            edges=_encode_column(table, metadata, "edge_labels", end_counts // 2),
+            directed=metadata["directed"],
+            atoms=atoms,
+        )
 
 
-def _graphs_in(table: Any, atoms: AtomLevel | None) -> GraphBatch:  # noqa: ANN401
-    node_vocabulary, edge_vocabulary, directed = vocabularies_of(table)
-    node_counts = table.column("n_nodes").to_numpy().astype(np.int64)
-    end_counts, flat = lists_in(table.column("ends"))
-    wrong = (node_counts < 0) | (end_counts % 2 > 0)
-    if wrong.any() or flat.null_count:
-        graph = int(np.argmax(wrong))
-        raise GraphInputError("its number of nodes is negative, or its ends are no pairs", graph)
-    ends = flat.to_numpy().astype(np.int64).reshape(-1, 2)
-    nodes = edges = None
-    if node_vocabulary != UNLABELLED:
-        nodes = _encode_column(table.column("node_labels"), node_counts, node_vocabulary)
-    if edge_vocabulary is not None:
-        edges = _encode_column(table.column("edge_labels"), end_counts // 2, edge_vocabulary)
-    return build(
-        node_counts,
-        end_counts // 2,
-        ends[:, 0],
-        ends[:, 1],
-        nodes=nodes,
-        edges=edges,
-        directed=directed,
-        atoms=atoms,
-    )
-
-
-def _encode_column(column: Any, counts: Int64, vocabulary: tuple[Label, ...]) -> Coded:  # noqa: ANN401
-    lengths, codes = lists_in(column)
+def _encode_column(table: Any, metadata: Fields, name: str, counts: Int64) -> Coded | None:  # noqa: ANN401
+    """Return the labels of a column; None if the graphs have none of the kind."""
+    vocabulary = metadata[name]
+    if vocabulary is None:
+        return None
+    lengths, codes = lists_in(table.column(name))
     found = codes.fill_null(-1).to_numpy().astype(np.int32)
     if (lengths != counts).any():
         graph = int(np.flatnonzero(lengths != counts)[0])

@@ -36,7 +36,7 @@ from twinwl.arrays import Bool, Int64
 from twinwl.datasets.catalogue import data_folders, is_known
 from twinwl.datasets.formats import ArchiveMembers, ReadOptions
 from twinwl.datasets.source import load_dataset, read_source
-from twinwl.errors import TwinWLError, nearest, shown
+from twinwl.errors import TwinWLError, nearest, prefix_errors, shown
 from twinwl.files.model_files import read_array
 from twinwl.graphs.atom_labels import LADDER
 from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
@@ -610,10 +610,8 @@ def brec_pairs(path: Path) -> GraphBatch:
                     f"{2 * part.n_pairs} graph6 strings; get the file again"
                 )
             strings += array.ravel().tolist()
-    try:
+    with prefix_errors(path):
         return GraphBatch.from_graph6(strings)
-    except TwinWLError as error:
-        raise TwinWLError(f"{path}: {error}") from error
 
 
 # ---------------------------------------------------------------------- suites of pairs
@@ -688,10 +686,8 @@ def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
         return _from_source(suite, data_dir)
     graphs = []
     for place, pair in enumerate(items("suite", suite, "a name, a path, or a list of pairs of graphs")):
-        try:
+        with prefix_errors(f"pair {place}"):
             graphs.append(as_batch(pair))
-        except TwinWLError as error:
-            raise TwinWLError(f"pair {place}: {error}") from error
         if len(graphs[-1]) != 2:  # noqa: PLR2004
             raise TwinWLError(f"pair {place}: got {len(graphs[-1])} graphs, expected two")
     return _different(_in_order("pairs", concatenate(graphs)))

@@ -41,7 +41,7 @@ from twinwl.arrays import Int64
 from twinwl.datasets import formats
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ArchiveMembers, ReadOptions, read_text
-from twinwl.errors import GraphInputError, TwinWLError, first_line, setting, shown, warn_caller
+from twinwl.errors import GraphInputError, TwinWLError, first_line, prefix_errors, setting, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build
 from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
@@ -67,10 +67,8 @@ def _batch(graphs: list[nx.Graph], path: Path, reading: ReadOptions) -> GraphBat
                 f"{', '.join(known) or 'none'}"
             )
     _warn_unread(unread)
-    try:
+    with prefix_errors(path):
         return GraphBatch.from_networkx(graphs, node_label=reading.node_label, edge_label=reading.edge_label)
-    except GraphInputError as error:
-        raise GraphInputError(f"{path}: {error}") from error
 
 
 def _warn_unread(attributes: Mapping[str, list[str]]) -> None:
@@ -595,7 +593,7 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
     labels, degrees = np.array(nodes, np.int64).reshape(-1, 2).T
     first = np.repeat(pointer(node_counts)[:-1], node_counts)
     owner = np.repeat(np.arange(n_graphs), node_counts)
-    try:
+    with prefix_errors(path):
         graphs = build(
             node_counts,
             np.bincount(owner, degrees, n_graphs).astype(np.int64),
@@ -604,8 +602,6 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
             nodes=encode_labels(labels.tolist()),
             one_way_remedy="a neighbour must name its neighbour back; get the file again",
         )
-    except GraphInputError as error:
-        raise GraphInputError(f"{path}: {error}") from error
     return graphs, y
 
 

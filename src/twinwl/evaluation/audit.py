@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import FLAG, ROUNDS, checked, instance, number, one_of
-from twinwl.arrays import Int64, Values
+from twinwl.arrays import Fields, Int64, Values
 from twinwl.datasets.dataset import ALL, Dataset, as_targets, known_cells
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
@@ -760,9 +760,7 @@ def ceiling(
     return Ceiling(kind, metric, len(batch), n_iter, nothing.best, rows)
 
 
-def _groupings(
-    batch: GraphBatch, readouts: dict[str, Any], n_iter: int | None
-) -> Iterator[tuple[str, Int64]]:
+def _groupings(batch: GraphBatch, readouts: Fields, n_iter: int | None) -> Iterator[tuple[str, Int64]]:
     """Yield, for each way to look at them, the number of the group that each graph is in."""
     yield WL, wl_groups(batch, n_iter)
     for name, parts in readouts.items():

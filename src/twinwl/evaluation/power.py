@@ -24,7 +24,7 @@ import numpy as np
 from twinwl.arguments import FLAG, SEED, checked, integer, items, one_of
 from twinwl.arrays import Float64
 from twinwl.datasets.generators import PairSuite, load_suite
-from twinwl.errors import TwinWLError, import_extra, setting, shown
+from twinwl.errors import TwinWLError, import_extra, prefix_errors, setting, shown
 from twinwl.evaluation.methods import imported
 from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
 from twinwl.isomorphism.comparison import compare
@@ -317,8 +317,8 @@ def power(
     if not checked("edge_labels", edge_labels, FLAG):
         pairs = replace(pairs, graphs=pairs.graphs.without_edge_labels())
     if categories is not None:
-        named = [categories] if isinstance(categories, str) else categories
-        chosen = items("categories", named, "a list of names")
+        listed = [categories] if isinstance(categories, str) else categories
+        chosen = items("categories", listed, "a list of names")
         if not chosen:
             raise TwinWLError("categories: got no name, expected at least one")
         pairs = pairs.only([checked("categories", name, one_of(*pairs.sizes)) for name in chosen])
@@ -326,12 +326,10 @@ def power(
     scores: list[PairScore] = []
     with ProgressBar(f"pairs of {pairs.name}", len(tested) * len(pairs)) as bar:
         for name, scored in tested.items():
-            try:
+            with prefix_errors(name):
                 warm_up, judge = (
                     _judge_of(scored, Copies(pairs.graphs, n, seed), takes) for n in (0, copies)
                 )
-            except TwinWLError as error:
-                raise TwinWLError(f"{name}: {error}") from error
             _score(warm_up, pairs, 0, name, "count")  # compiles kernels and loads modules, untimed
             for number in range(len(pairs)):
                 bar.note(name)

@@ -13,7 +13,7 @@ import numpy as np
 from twinwl.arrays import Bool, Float64, Values
 from twinwl.datasets.dataset import ALL, Dataset, named_targets
 from twinwl.datasets.source import targets_in
-from twinwl.errors import TwinWLError, shown
+from twinwl.errors import TwinWLError, prefix_errors, shown
 from twinwl.evaluation.methods import resolve
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
@@ -158,10 +158,8 @@ class Request:
                 )
             if self.confidence is None:
                 continue
-            try:
+            with prefix_errors(f"--confidence: {path}"):
                 scores = kept(head.conformal)
-            except TwinWLError as error:
-                raise TwinWLError(f"--confidence: {path}: {error}") from error
             if (
                 isinstance(head, NumberHead)
                 and not np.isfinite(scores.of(np.zeros(1), self.confidence)).all()

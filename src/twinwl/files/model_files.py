@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twinwl.arguments import NAME, PATH, checked, items
-from twinwl.arrays import Values
+from twinwl.arrays import Fields, Values
 from twinwl.errors import MissingExtraError, TwinWLError, shown, warn_caller
 from twinwl.files.storage import open_to_write
 from twinwl.graphs.from_pyg import READINGS_OF_X
@@ -69,7 +69,7 @@ def upgraded(version: int, state: Any) -> Any:  # noqa: ANN401
     return _with_parts(state) if "kind" in state else state
 
 
-def _with_parts(state: dict[str, Any]) -> dict[str, Any]:
+def _with_parts(state: Fields) -> Fields:
     """Give the models of format 3 an entry for the feature space, and one for the matrix of features.
 
     What these consist of stood beside all else; that it still does so does no harm.
@@ -84,9 +84,9 @@ def _with_parts(state: dict[str, Any]) -> dict[str, Any]:
     return {"columns": None, "n_graphs_with_column": None, **state, "space": space, "matrix": state}
 
 
-def _with_heads(state: dict[str, Any]) -> dict[str, Any]:
+def _with_heads(state: Fields) -> Fields:
     """Give the models of format 2 a list of heads, and of support vector machines, with an entry per task."""
-    parts = state.get("machines", state.get("outputs", [state]))
+    parts: Any = state.get("machines", state.get("outputs", [state]))
     if "weights" in state and "history" in state:  # a network
         return {**state, "tasks": state.get("tasks"), "heads": [_head(part) for part in parts]}
     if "support_weights" not in parts[0]:
@@ -95,8 +95,8 @@ def _with_heads(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "tasks": state.get("tasks"), "svms": svms, "heads": [_head(part) for part in parts]}
 
 
-def _head(part: dict[str, Any]) -> dict[str, Any]:
-    head: dict[str, Any] = {"conformal": None}
+def _head(part: Fields) -> Fields:
+    head: Fields = {"conformal": None}
     if "conformal_scores" in part:
         head["conformal"] = {"scores": part["conformal_scores"], "ptr": part["conformal_ptr"]}
     if "conformal_errors" in part:
@@ -111,7 +111,7 @@ def _head(part: dict[str, Any]) -> dict[str, Any]:
     return {**head, "classes": classes, "dtype": dtype}
 
 
-def _svm(part: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+def _svm(part: Fields, state: Fields) -> Fields:
     n_classes = len(part.get("classes", [1]))
     rows = state["rows"][part["places"]] if "places" in part else state["rows"]
     return {
@@ -318,7 +318,7 @@ def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, n
     return float(value) if origin is float else value
 
 
-def _restore_fields(kind: Any, value: dict[str, object], name: str) -> Any:  # noqa: ANN401
+def _restore_fields(kind: Any, value: Fields, name: str) -> Any:  # noqa: ANN401
     hints, given = get_type_hints(kind, localns=_NAMES), {}
     for field in fields(kind):
         if field.name in value:
@@ -349,7 +349,7 @@ def _write_members(stream: IO[bytes], manifest: str, arrays: Mapping[str, Values
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def _read_members(path: Path) -> tuple[dict[str, Any], dict[str, Values]]:
+def _read_members(path: Path) -> tuple[Fields, dict[str, Values]]:
     """Return the manifest and the arrays by name.
 
     Members are stored, not compressed, and together no larger than the file, so reading a file never takes
@@ -562,7 +562,7 @@ def _entry(
         for one in getattr(kind, "_named_parameters", ())
         if not isinstance(params[one], str)
     }
-    entry: dict[str, object] = {
+    entry: Fields = {
         "class": name,
         "state": to_json(estimator._to_state(), arrays, f"{place}state"),  # noqa: SLF001
         "params": to_json(params | dict.fromkeys(named), arrays, f"{place}params"),
@@ -631,7 +631,7 @@ def load(path: str | PathLike[str], *, allow: Sequence[object] = ()) -> Any:  # 
 _KEPT = {"x": READINGS_OF_X, "atoms": JOINED_LEVELS, "target": NAME, "positive": NAME}
 
 
-def _rebuild(manifest: dict[str, Any], arrays: dict[str, Values], allowed: list[object]) -> Any:  # noqa: ANN401
+def _rebuild(manifest: Fields, arrays: dict[str, Values], allowed: list[object]) -> Any:  # noqa: ANN401
     if manifest.get("format") != FORMAT:
         raise ModelFileError("this is not a twinwl model: its manifest does not say so")
     version = manifest.get("version")
@@ -682,8 +682,8 @@ def _class_of(name: object) -> Any:  # noqa: ANN401
     return _SAVABLE[name]
 
 
-def _writable_params(estimator: Any) -> dict[str, object]:  # noqa: ANN401
-    params: dict[str, object] = estimator.get_params(deep=False)
+def _writable_params(estimator: Any) -> Fields:  # noqa: ANN401
+    params: Fields = estimator.get_params(deep=False)
     left = {name: "code" for name in getattr(type(estimator), "_not_saved", ()) if params[name] is not None}
     if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
         left["random_state"] = "a generator"
@@ -692,7 +692,7 @@ def _writable_params(estimator: Any) -> dict[str, object]:  # noqa: ANN401
     return params | dict.fromkeys(left)
 
 
-def _digest(manifest: Mapping[str, object], arrays: Mapping[str, Values]) -> str:
+def _digest(manifest: Fields, arrays: Mapping[str, Values]) -> str:
     """Hash the manifest, without its digest, and every array with its name, type and shape."""
     digest = hashlib.sha256()
     digest.update(json.dumps(manifest, sort_keys=True, separators=(",", ":")).encode())

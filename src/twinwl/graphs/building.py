@@ -30,7 +30,7 @@ from twinwl.arguments import (
     pointer,
 )
 from twinwl.arrays import Float64, Int32, Int64, Values
-from twinwl.errors import GraphInputError, LabelError, nearest, shown, warn_caller
+from twinwl.errors import GraphInputError, LabelError, nearest, prefix_errors, shown, warn_caller
 from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
 
 if TYPE_CHECKING:
@@ -587,11 +587,9 @@ def one_graph(graph: object, name: str, x: str = "auto") -> GraphBatch:
     >>> one_graph(nx.path_graph(3), "the first graph")
     GraphBatch(1 graph, 3 nodes, 2 edges)
     """
-    try:
+    with prefix_errors(name):
         many = isinstance(graph, list | tuple) or _kind(graph) in {"GraphBatch", _PYG_BATCH}
         batch = as_batch(graph if many else [graph], x=x)  # type: ignore[arg-type]
-    except GraphInputError as error:
-        raise GraphInputError(f"{name}: {error}") from error
     if len(batch) != 1:
         raise GraphInputError(f"{name} is a batch of {len(batch)} graphs; pick one, as in batch[0]")
     return batch

@@ -135,7 +135,8 @@ def encode_labels(values: Sequence[object] | Values) -> Coded:
     """
     if isinstance(values, np.ndarray) and values.ndim == 1:
         if values.dtype.kind in "iu":
-            return _coded_integers(values)
+            distinct, inverse = np.unique(values, return_inverse=True)
+            return Coded(inverse.astype(np.int32), tuple(distinct.tolist()))
         if values.dtype.kind in "bSU":
             values = values.tolist()
     # One pass in C settles the usual case, all labels of one simple kind; 1 == True == 1.0 cannot clash
@@ -151,21 +152,6 @@ def encode_labels(values: Sequence[object] | Values) -> Coded:
         codes = np.fromiter(map(code_of_label.__getitem__, values), np.int32, len(values))
         return Coded(codes, tuple(vocabulary))
     return _coded_one_by_one(values)
-
-
-def _coded_integers(values: Values) -> Coded:
-    """Encode an integer array: by table where the values are close together, else by sorting."""
-    if not len(values):
-        return Coded(np.empty(0, np.int32), ())
-    low, high = int(values.min()), int(values.max())
-    if high - low > 4 * len(values) + 1024 or high >= 1 << 63:
-        distinct, inverse = np.unique(values, return_inverse=True)
-        return Coded(inverse.astype(np.int32), tuple(distinct.tolist()))
-    offsets = values.astype(np.int64) - low
-    present = np.zeros(high - low + 1, dtype=bool)
-    present[offsets] = True
-    rank = np.cumsum(present, dtype=np.int32) - np.int32(1)
-    return Coded(rank[offsets], tuple(low + offset for offset in np.flatnonzero(present).tolist()))
 
 
 def _coded_one_by_one(values: Sequence[object] | Values) -> Coded:

@@ -22,9 +22,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twinwl.arguments import JOBS, NAME, Constraint, checked, items, one_of
+from twinwl.arguments import JOBS, NAME, Constraint, checked, items, one_of, owners
+from twinwl.arrays import Float64, Int64
 from twinwl.errors import GraphInputError, import_extra, setting, shown, warn_caller
 from twinwl.graphs.atom_labels import ATOM_LABELLINGS, MODEL_ATOMS, periodic_table
 from twinwl.graphs.building import build, listed
@@ -290,15 +290,15 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
             orders.append(own[1])
     symbol = periodic_table().GetElementSymbol
     node_counts = np.array(atom_counts, np.int64)
-    owners = np.repeat(np.arange(len(node_counts)), [len(own) for own in places[1:]])
-    sources, targets = np.divmod(np.concatenate(places), node_counts[owners])
+    graph = owners([len(own) for own in places[1:]])
+    sources, targets = np.divmod(np.concatenate(places), node_counts[graph])
     once = sources < targets
     names, known = zip(*sorted(order_of_name.items(), key=itemgetter(1)))
     kinds = np.searchsorted(known, np.concatenate(orders)[once])
     used = np.bincount(kinds, minlength=len(known)) > 0
     return build(
         node_counts,
-        np.bincount(owners[once], minlength=len(node_counts)),
+        np.bincount(graph[once], minlength=len(node_counts)),
         sources[once],
         targets[once],
         nodes=_encode_names(
@@ -310,7 +310,7 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
     )
 
 
-def _encode_names(numbers: NDArray[np.int64], names: list[str]) -> Coded:
+def _encode_names(numbers: Int64, names: list[str]) -> Coded:
     """Encode numbers that have these names."""
     ranks, vocabulary = encode_labels(names)
     return Coded(ranks[numbers], vocabulary)
@@ -330,9 +330,7 @@ def _bond_names(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Bond], str
     return name_of_bond
 
 
-def _matrix_bonds(
-    chem: ModuleType, molecule: Chem.Mol
-) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+def _matrix_bonds(chem: ModuleType, molecule: Chem.Mol) -> tuple[Int64, Float64] | None:
     """Return ``n * u + v`` and the order of each bond, from both ends; None if a bond has no plain order.
 
     A Python call for each bond would cost half as much as parsing the SMILES; RDKit returns the matrix of
@@ -357,7 +355,7 @@ def _bond_by_bond(
     marks: dict[int, str],
     order_of_name: dict[str, float],
     name_of_bond: Callable[[Chem.Bond], str],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Int64, Float64]:
     """Return ``n * u + v`` and the order of each bond, from one end; other types get orders below zero."""
     places, orders = [], []
     for bond in molecule.GetBonds():

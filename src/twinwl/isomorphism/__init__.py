@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ class Readout:
             module, name = function.split(".")
             function = getattr(import_module(f"{__name__}.{module}"), name)
         return function(block, self.n_marks) if self.n_marks else function(block)
+
+
+Readouts: TypeAlias = tuple[Readout, ...]
 
 
 def marked(n_marks: int) -> Readout:

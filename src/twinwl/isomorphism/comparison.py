@@ -14,7 +14,7 @@ from twinwl.graphs.atom_labels import warn_of_level
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.building import one_graph
 from twinwl.graphs.labels import Label
-from twinwl.isomorphism import Readout
+from twinwl.isomorphism import Readouts
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, class_numbers, readable, resolve
 from twinwl.refinement.colours import colour_rounds
 from twinwl.refinement.identities import rooted_sizes
@@ -242,7 +242,7 @@ def _join_pair(g: GraphBatch, h: GraphBatch) -> GraphBatch:
     return concatenate([g, h])
 
 
-def _run(pair: GraphBatch, readouts: tuple[Readout, ...], n_iter: int | None) -> Comparison:
+def _run(pair: GraphBatch, readouts: Readouts, n_iter: int | None) -> Comparison:
     """Run rounds until one differs or no later round can differ."""
     rounds = _Rounds(pair, readouts)
     size_rows = _size_rows(pair, n_iter)
@@ -280,7 +280,7 @@ class _Rounds:
     rounds 0, 1, 2, 4, 8, … are looked at, and a difference is traced back to its first round by halving.
     """
 
-    def __init__(self, pair: GraphBatch, readouts: tuple[Readout, ...]) -> None:
+    def __init__(self, pair: GraphBatch, readouts: Readouts) -> None:
         self._pair = pair
         self._reader = RoundReader(pair, readouts)
         self._cheap = all(readout.is_cheap or not readout.is_known for readout in readouts)

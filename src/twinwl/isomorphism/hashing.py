@@ -21,7 +21,7 @@ from twinwl.compilation import kernel
 from twinwl.graphs.atom_labels import warn_of_level
 from twinwl.graphs.batch import GraphBatch, labels_only, with_own_labels
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
-from twinwl.isomorphism import Readout
+from twinwl.isomorphism import Readouts
 from twinwl.isomorphism.inner_colours import n_distinct
 from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, RoundReader, only_sizes, resolve
 from twinwl.refinement import content_keys
@@ -38,7 +38,7 @@ _FIRST_ROUNDS = 16
 _NODES_PER_SEARCH = 64
 
 
-def stable_folds(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
+def stable_folds(batch: GraphBatch, readouts: Readouts) -> UInt64:
     """Return a key for each graph's multiset of (stable signature, growth), shape (n_graphs, 2)."""
     signatures, class_size = content_keys.stable_signatures(batch)
     # A node that is alone in its class needs no growth: its rooted sizes follow from the stable classes.
@@ -51,9 +51,7 @@ def stable_folds(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
     return folds
 
 
-def _growths(
-    batch: GraphBatch, readouts: tuple[Readout, ...], wanted: Bool, n_iter: int, *, to_the_end: bool
-) -> UInt64:
+def _growths(batch: GraphBatch, readouts: Readouts, wanted: Bool, n_iter: int, *, to_the_end: bool) -> UInt64:
     """Return the key of the readouts of each wanted node's rooted subgraphs while they grow.
 
     The shape is (n_nodes, 2); other nodes have the key 0. With ``to_the_end``, graphs in which some wanted
@@ -101,7 +99,7 @@ def _holding(batch: GraphBatch, nodes: Bool) -> Bool:
     return before[batch.graph_ptr[1:]] > before[batch.graph_ptr[:-1]]
 
 
-def _follow(batch: GraphBatch, readouts: tuple[Readout, ...], rows: Int32) -> UInt64:
+def _follow(batch: GraphBatch, readouts: Readouts, rows: Int32) -> UInt64:
     """Absorb the readouts of each node's rooted subgraphs, round by round, while these grow."""
     keys = np.zeros((batch.n_nodes, 2), np.uint64)
     reader = RoundReader(batch, readouts)
@@ -236,7 +234,7 @@ def graph_hashes(
     return [f"{version}:{digits[start : start + 32]}" for start in range(0, len(digits), 32)]
 
 
-def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...]) -> UInt64:
+def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: Readouts) -> UInt64:
     """Return each graph's hash as two words, shape (n_graphs, 2)."""
     n_iter = checked("n_iter", n_iter, ROUNDS, one_of("stable"), None)
     if n_iter == "stable":
@@ -251,7 +249,8 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: tuple[Readout, ...])
         block, reach = with_own_labels(batch[chosen]), rounds[chosen]
         try:
             if n_iter is None:
-                out[chosen] = _stable_keys_of_block(block, readouts)
+                folds, counts = stable_folds(block, readouts)[None], _counts(block, np.zeros_like(reach))
+                out[chosen] = _finish_hashes(folds, counts, _names(b"twl2", readouts), block.directed)
             else:
                 reach = _stable_rounds(block, reach) if n_iter == "stable" else reach
                 out[chosen] = _keys_of_block(block, reach, readouts)
@@ -309,14 +308,7 @@ def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
     return np.maximum(settled, reach)
 
 
-def _stable_keys_of_block(batch: GraphBatch, readouts: tuple[Readout, ...]) -> UInt64:
-    """Return the hash of each graph by its stable classes (``twl2``), shape (n_graphs, 2)."""
-    folds = stable_folds(batch, readouts)[None]
-    counts = _counts(batch, np.zeros(len(batch), np.int64))
-    return _finish_hashes(folds, counts, _names(b"twl2", readouts), batch.directed)
-
-
-def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: tuple[Readout, ...]) -> UInt64:
+def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: Readouts) -> UInt64:
     """Return the hash of each graph by its rounds 0..rounds[graph] (``twl1``), shape (n_graphs, 2)."""
     last = int(rounds.max(initial=0))
     reader = RoundReader(batch, readouts)
@@ -331,15 +323,13 @@ def _counts(batch: GraphBatch, rounds: Int64) -> Int64:
     return np.column_stack([batch.nodes_per_graph, np.diff(batch.indptr[batch.graph_ptr]), rounds])
 
 
-def _names(version: bytes, readouts: tuple[Readout, ...]) -> UInt64:
+def _names(version: bytes, readouts: Readouts) -> UInt64:
     """Return the key of the names of the readouts, shape (1, 2), different for each version."""
-    return content_keys.digest_keys([version + b"".join(_name_token(readout) for readout in readouts)])
-
-
-def _name_token(readout: Readout) -> bytes:
-    """Encode the name of a readout; all functions have the same name, because theirs are not stable."""
-    name = (readout.name if readout.is_known else "function").encode()
-    return struct.pack("<Q", len(name)) + name
+    token = version
+    for readout in readouts:
+        name = (readout.name if readout.is_known else "function").encode()
+        token += struct.pack("<Q", len(name)) + name
+    return content_keys.digest_keys([token])
 
 
 @kernel

@@ -16,7 +16,7 @@ from twinwl.compilation import kernel
 from twinwl.errors import LabelError, TwinWLError, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import label_token, normalise_label
-from twinwl.isomorphism import READOUTS, Readout, marked
+from twinwl.isomorphism import READOUTS, Readout, Readouts, marked
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.rooted import Groups, Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
 from twinwl.refinement.content_keys import absorb_rows, digest_keys, hexadecimal, row_keys
@@ -123,7 +123,7 @@ class ReadoutError(TwinWLError):
         return f"graph {self.graph}, root {self.root}: {self.message}"
 
 
-def resolve(choice: ReadoutChoice) -> tuple[Readout, ...]:
+def resolve(choice: ReadoutChoice) -> Readouts:
     """Return the readouts that a user names: by a name, a function, or a list of these.
 
     >>> [readout.name for readout in resolve(["size", "rooted-wl"])]
@@ -159,7 +159,7 @@ class RoundReader:
         What to compute.
     """
 
-    def __init__(self, batch: GraphBatch, readouts: tuple[Readout, ...]) -> None:
+    def __init__(self, batch: GraphBatch, readouts: Readouts) -> None:
         self._source = Neighbourhoods(batch)
         self._readouts = readouts
         self._only_sizes = only_sizes(readouts)
@@ -234,7 +234,7 @@ class RoundReader:
         return joint_keys(self.read(size_of_node), self._source.batch)
 
 
-def only_sizes(readouts: tuple[Readout, ...]) -> bool:
+def only_sizes(readouts: Readouts) -> bool:
     """Return whether the readouts are nothing but rooted sizes, which need no subgraphs."""
     return all(readout.name == "size" and readout.is_known for readout in readouts)
 

@@ -13,14 +13,14 @@ scores are those of held-out scaffolds, so that new scaffolds are not a shift.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from scipy.special import softmax
 
 from twinwl.arguments import Constraint, checked, number, pointer
-from twinwl.arrays import Bool, Float32, Float64, Int64, UInt64, Values
+from twinwl.arrays import Bool, Fields, Float32, Float64, Int64, UInt64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
@@ -195,8 +195,7 @@ def probabilities_of(logits: Float64) -> Float64:
     scores = logits if logits.ndim > 1 else logits[:, None]
     if scores.shape[1] == 1:  # two classes share one value
         scores = np.hstack([np.zeros_like(scores), scores])
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    return softmax(scores, axis=1)
 
 
 def kept(conformal: Kept | None) -> Kept:
@@ -227,7 +226,7 @@ class ClassHead:
     calibration: Calibration | None = None
     conformal: ConformalSets | None = None
 
-    def stored(self) -> dict[str, object]:
+    def stored(self) -> Fields:
         """Return the head for a model file: classes keep the type of their array, which may be objects."""
         dtype = self.classes.dtype.newbyteorder("<").str
         if not _CLASSES_DTYPE.fullmatch(dtype):
@@ -239,7 +238,7 @@ class ClassHead:
         return {**vars(self), "classes": labels, "dtype": dtype}
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> ClassHead:
+    def restored(cls, state: Fields) -> ClassHead:
         """Undo `stored`."""
         labels, dtype = restore(tuple[Label, ...], state["classes"]), state["dtype"]
         sound = len(set(labels)) == len(labels) > 1 and _CLASSES_DTYPE.fullmatch(dtype)

@@ -31,7 +31,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
-from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more
+from twinwl.arguments import MAX_ITEMS, checked, integer, number, one_or_more, pointer
 from twinwl.arrays import Float32, Float64, Int64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError, shown
@@ -480,7 +480,7 @@ class SupportVectors:
         rows = fitted.support_.astype(np.int64)
         if n_classes <= 2:  # noqa: PLR2004
             return cls(rows, np.array(fitted.dual_coef_), np.array(fitted.intercept_), n_classes)
-        bounds = np.concatenate([[0], np.cumsum(fitted.n_support_)])
+        bounds = pointer(fitted.n_support_)
         weights = np.zeros((n_classes * (n_classes - 1) // 2, len(rows)))
         for pair, (i, j) in enumerate(combinations(range(n_classes), 2)):
             # dual_coef_ has one row per other class: a vector of class i has its weight against class j > i

@@ -7,9 +7,9 @@ of classes or standardised numbers. `task_of` derives from targets whether to cl
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from twinwl.arguments import FLAG, checked, foreign_array, instance, items, number, one_of
 from twinwl.arrays import Bool, Float64, Int64, Values
-from twinwl.errors import TwinWLError, shown
+from twinwl.errors import TwinWLError, prefix_errors, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.calibration import ClassHead, NumberHead, rarest_classes
 
@@ -47,15 +47,9 @@ class TargetColumns(NamedTuple):
     known: Bool
 
 
-@contextlib.contextmanager
-def name_task(names: Sequence[str] | None, place: int = 0) -> Iterator[None]:
+def name_task(names: Sequence[str] | None, place: int = 0) -> AbstractContextManager[None]:
     """Name a task in errors that are raised in this context."""
-    try:
-        yield
-    except TwinWLError as error:
-        if names is None:
-            raise
-        raise TwinWLError(f"task {names[place]!r}: {error}") from error
+    return nullcontext() if names is None else prefix_errors(f"task {names[place]!r}")
 
 
 def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool = False) -> TargetColumns:
@@ -362,7 +356,12 @@ class TargetTable:
         counts = np.ones(n_graphs, np.bool_) if weights is None else weights > 0
         known = found.known & counts[:, None]
         if found.names is None:
-            _refuse_missing(found.columns[0], counts & ~known[:, 0], int(counts.sum()))
+            column, missing = found.columns[0], np.flatnonzero(counts & ~known[:, 0])
+            for row in missing[:1].tolist():
+                raise TwinWLError(
+                    f"target {row} is {shown(column.tolist()[row])} ({len(missing)} of {counts.sum()} are "
+                    "missing); leave those graphs out"
+                )
         rows = np.flatnonzero(known.any(axis=1))
         if not len(rows):
             raise TwinWLError("every training graph has a weight of zero; give some a positive weight")
@@ -431,15 +430,6 @@ class TargetTable:
 def is_known(answers: Any) -> Bool:  # noqa: ANN401
     """Return which answers are not missing, -1 for codes and NaN for numbers."""
     return ~np.isnan(answers) if answers.dtype.kind == "f" else answers >= 0
-
-
-def _refuse_missing(column: Values, missing: Bool, n_counted: int) -> None:
-    if missing.any():
-        first = int(np.flatnonzero(missing)[0])
-        raise TwinWLError(
-            f"target {first} is {shown(column.tolist()[first])} ({np.count_nonzero(missing)} of {n_counted} "
-            "are missing); leave those graphs out"
-        )
 
 
 def sample_weights(sample_weight: object, n_graphs: int) -> Float64 | None:

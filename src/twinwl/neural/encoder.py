@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of, pointer
-from twinwl.arrays import Floats, Int64
+from twinwl.arguments import FLAG, MAX_ITEMS, WIDTH, checked, integer, one_of, owners, pointer
+from twinwl.arrays import Fields, Floats, Int64
 from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
@@ -257,7 +257,7 @@ class NTwinEncoder(nn.Module):
 
 def readout_arguments(
     n_features: int, hidden: int, hops: tuple[int, ...], root_mark: str, n_edge_labels: int, *, directed: bool
-) -> dict[str, Any]:
+) -> Fields:
     """Return the arguments that the class or function of a readout may name."""
     marks = n_marks(root_mark, hops)
     return {
@@ -372,10 +372,10 @@ def subgraph_batch(
     if n_different > 1:
         mark = distance.clamp(max=1) if root_mark == "root" else distance
         x = torch.cat([x, nn.functional.one_hot(mark, n_different).to(x.dtype)], dim=1)
-    source = np.repeat(np.arange(len(cut.node)), np.diff(cut.indptr))
+    source = owners(np.diff(cut.indptr))
     codes = None if arc_codes is None else arc_codes[tensor(cut.arc)]
     edge_index, codes = messages(tensor(np.stack([source, cut.indices])), codes, directed=directed)
-    subgraph = tensor(np.repeat(np.arange(len(cut.root)), np.diff(cut.subgraph_ptr)))
+    subgraph = tensor(owners(np.diff(cut.subgraph_ptr)))
     return SubgraphBatch(x, edge_index, subgraph, codes, tensor(cut.root), distance, len(cut.root))
 
 
@@ -417,10 +417,6 @@ def _sorted_arcs(graphs: GraphData, *, directed: bool) -> tuple[GraphBatch, Int6
         indices=target[order].astype(np.int32),
         graph_ptr=pointer(np.bincount(graphs.batch.cpu().numpy(), minlength=graphs.n_graphs)),
         node_labels=np.zeros(n_nodes, np.int32),
-        node_vocabulary=(None,),
-        edge_labels=None,
-        edge_vocabulary=(),
-        node_features=None,
         directed=directed,
     )
     return batch, order

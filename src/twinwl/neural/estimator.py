@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
+from torch import nn
 
 from twinwl.arguments import CLASS_WEIGHT, FLAG, MAX_ITEMS, RANDOM_STATE, integer, items, number, one_of
-from twinwl.arrays import Float32, Float64, Int64, Values
+from twinwl.arrays import Fields, Float32, Float64, Int64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def weights_to_state(module: torch.nn.Module) -> dict[str, Values]:
+def weights_to_state(module: nn.Module) -> dict[str, Values]:
     """Return the weights by name."""
     return {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
 
 
-def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> torch.nn.Module:
+def network_from_state(build: Callable[[], nn.Module], state: object) -> nn.Module:
     """Return a network with its weights.
 
     The network is first built without memory and its shapes are compared with those of the arrays, so that a
@@ -54,8 +55,8 @@ def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> t
     state
         From `weights_to_state`.
 
-    >>> network = torch.nn.Linear(2, 3)
-    >>> network_from_state(lambda: torch.nn.Linear(2, 3), weights_to_state(network))
+    >>> network = nn.Linear(2, 3)
+    >>> network_from_state(lambda: nn.Linear(2, 3), weights_to_state(network))
     Linear(in_features=2, out_features=3, bias=True)
     """
     with torch.device("meta"):
@@ -76,23 +77,7 @@ def network_from_state(build: Callable[[], torch.nn.Module], state: object) -> t
     return module.eval()
 
 
-def check_same_shape(earlier: dict[str, object], now: dict[str, object], free: Collection[str]) -> None:
-    """Refuse to continue if a parameter that is not about training has changed.
-
-    >>> check_same_shape({"hidden": 64, "patience": 15}, {"hidden": 32, "patience": 5}, {"patience"})
-    Traceback (most recent call last):
-    twinwl.errors.TwinWLError: warm_start: hidden was 64 and is 32; set it back, or warm_start=False
-    """
-    for name, value in now.items():
-        before = earlier.get(name)
-        if name not in free and before is not value and before != value:
-            raise TwinWLError(
-                f"warm_start: {name} was {shown(before)} and is {shown(value)}; set it back, or "
-                "warm_start=False"
-            )
-
-
-def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> torch.nn.Module:
+def network_of(earlier: NeuralGraphEstimator, targets: TargetTable) -> nn.Module:
     """Return a copy of the earlier network; that of a regressor answers in the units of the new targets."""
     old: list[Any] = [getattr(head, "classes", None) for head in earlier.heads_]
     new: list[Any] = [getattr(head, "classes", None) for head in targets.heads]
@@ -195,7 +180,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     Attributes
     ----------
-    module_ : torch.nn.Module
+    module_ : nn.Module
         The trained network.
     history_ : History
         Curves of the training that chose the number of epochs.
@@ -227,7 +212,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         """Encode graphs with the fitted encoders."""
         raise NotImplementedError
 
-    def _build_module(self, n_outputs: int) -> torch.nn.Module:
+    def _build_module(self, n_outputs: int) -> nn.Module:
         """Return a fresh network; torch is seeded."""
         raise NotImplementedError
 
@@ -267,7 +252,13 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         start = None
         if self.warm_start and hasattr(self, self._fitted_attribute):
             free = {*NeuralGraphEstimator._constraints, "class_weight"} - {"dropout"}
-            check_same_shape(self._fitted_with, self.get_params(deep=False), free)
+            for name, value in self.get_params(deep=False).items():
+                before = self._fitted_with.get(name)
+                if name not in free and before is not value and before != value:
+                    raise TwinWLError(
+                        f"warm_start: {name} was {shown(before)} and is {shown(value)}; set it back, or "
+                        "warm_start=False"
+                    )
             start = network_of(self, targets)
         self._begin(targets)
         batch = targets.counted(batch)
@@ -316,7 +307,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         validation: LabelledSet | None,
         monitor: LabelledSet | None,
         seeds: Sequence[int],
-        start: torch.nn.Module | None = None,
+        start: nn.Module | None = None,
     ) -> None:
         """Train a network, and choose its epoch.
 
@@ -349,10 +340,10 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         rows: LabelledSet,
         max_epochs: int,
         seeds: Sequence[int],
-        start: torch.nn.Module | None,
+        start: nn.Module | None,
         validation: LabelledSet | None = None,
         monitor: LabelledSet | None = None,
-    ) -> tuple[torch.nn.Module, History]:
+    ) -> tuple[nn.Module, History]:
         module_seed, train_seed = seeds
         if validation is not None:
             head = self.heads_[0]  # of several tasks, each has the classes 0 and 1
@@ -395,7 +386,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         targets: TargetTable,
         validation_data: tuple[GraphsLike, object] | None,
         seeds: Sequence[int],
-        start: torch.nn.Module | None,
+        start: nn.Module | None,
     ) -> None:
         """Train a network on all graphs for the number of epochs that was chosen."""
         everything = np.arange(len(targets.rows))
@@ -412,7 +403,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         self.module_, history = self._train_module(rows, self.n_epochs_, seeds, start)
         self.n_epochs_ = history.n_epochs  # fewer, if a callback stopped
 
-    def _learnt_examples(self, batch: GraphBatch, start: torch.nn.Module | None) -> Examples:
+    def _learnt_examples(self, batch: GraphBatch, start: nn.Module | None) -> Examples:
         """Encode graphs to learn from: with the encoders of the earlier fit, if there is one."""
         return self._fit_examples(batch) if start is None else self._examples(batch)
 
@@ -458,7 +449,10 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         return [outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs]  # noqa: PLR2004
 
     def _decisions(self, X: GraphsLike) -> list[Float64]:
-        return self._task_decisions(self._outputs(X))
+        self._check_fitted()
+        examples = self._examples(self._new_graphs(X, "predict"))
+        with self._network_on_device() as network:
+            return self._task_decisions(training.predict_logits(network, examples))
 
     def _decision_about(self, outputs: Float32) -> Decision:
         """Say what the outputs about one graph mean: a number, or a class against the second most likely."""
@@ -482,18 +476,11 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
         model.module_ = copy.deepcopy(self.module_)
         last = model.module_.second
-        last.weight, last.bias = (torch.nn.Parameter(own(each.detach())) for each in (last.weight, last.bias))
+        last.weight, last.bias = (nn.Parameter(own(each.detach())) for each in (last.weight, last.bias))
         last.out_features = model._n_outputs
         held = getattr(self, "held_out_outputs_", None)  # a loaded model has none
         model.held_out_outputs_ = None if held is None else own(held.T).T
         return model
-
-    def _outputs(self, X: GraphsLike) -> Float32:
-        """Return the outputs of the network, shape (n_graphs, n_outputs)."""
-        self._check_fitted()
-        examples = self._examples(self._new_graphs(X, "predict"))
-        with self._network_on_device() as network:
-            return training.predict_logits(network, examples)
 
     @contextmanager
     def _network_on_device(self) -> Iterator[Any]:
@@ -510,7 +497,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     # ------------------------------------------------------------------ model files
 
-    def _network_to_state(self) -> dict[str, object]:
+    def _network_to_state(self) -> Fields:
         """Return history, weights and what is kept of the targets for a model file."""
         self._check_fitted()
         return {
@@ -520,7 +507,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             "heads": self.heads_,
         }
 
-    def _network_from_state(self, state: Mapping[str, Any], **shape: int) -> None:
+    def _network_from_state(self, state: Fields, **shape: int) -> None:
         """Undo `_network_to_state`; the encoders, which decide the network's shape, must be set before.
 
         ``shape`` is passed to `_build_module`: what can be measured on a network with memory alone.

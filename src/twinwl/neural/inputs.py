@@ -7,7 +7,6 @@ isomorphic, so a readout that does not depend on the order of nodes is computed 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
@@ -17,8 +16,8 @@ import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from twinwl.arguments import graph_of_node, pointer, ranges
-from twinwl.arrays import Float32, Float64, Int32, Int64
+from twinwl.arguments import graph_of_node, owners, pointer
+from twinwl.arrays import Fields, Float32, Float64, Int32, Int64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
@@ -29,7 +28,7 @@ from twinwl.models.features import Encoding, FeatureSpace, stwin_features
 from twinwl.neural.encoder import GraphData, NTwinInput, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.quotient import RootMark, RowExamples, n_marks
 from twinwl.neural.readouts import SubgraphBatch
-from twinwl.neural.rows import Pool, count_rows, distinct_rows
+from twinwl.neural.rows import Pool, count_rows, distinct_rows, entries_of
 from twinwl.neural.sparse import SparseExamples
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
@@ -260,7 +259,7 @@ class FittedInputs(NodeInputs):
             torch.from_numpy(self.columns(batch)),
             torch.from_numpy(np.stack([sources, targets.astype(np.int64)])),
             self.arc_codes(batch),
-            torch.from_numpy(np.repeat(np.arange(len(batch)), batch.nodes_per_graph)),
+            torch.from_numpy(owners(batch.nodes_per_graph)),
             len(batch),
         )
 
@@ -292,7 +291,7 @@ class FittedInputs(NodeInputs):
                 raise TwinWLError(f"{message}; leave those graphs out, or use unknown='zero'")
             warn_caller(f"{message}; their input is zero, so check that the labels mean the same")
 
-    def to_state(self) -> dict[str, object]:
+    def to_state(self) -> Fields:
         """Return plain values and arrays for a model file."""
         # A tuple would be written as a label.
         edge_labels = None if self.edge_labels is None else list(self.edge_labels)
@@ -304,7 +303,7 @@ class FittedInputs(NodeInputs):
         return state
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> FittedInputs:
+    def from_state(cls, state: Fields) -> FittedInputs:
         """Undo `to_state`; everything is checked before it is used."""
         inputs: FittedInputs = restore(cls, state)
         if inputs.subtree != "wl":
@@ -425,10 +424,9 @@ class DistinctSubgraphs:
     def take(self, rows: Int64) -> tuple[list[Int64], Pool]:
         """Return roots of the distinct subgraphs of some graphs, in blocks, and their pooling matrix."""
         ptr, groups, counts = self.pool
-        lengths = ptr[rows + 1] - ptr[rows]
-        entry = ranges(ptr[rows], lengths)
+        new_ptr, entry = entries_of(ptr, rows)
         needed, places = np.unique(groups[entry], return_inverse=True)
         block = np.cumsum(self.entries[needed]) // _BLOCK_ENTRIES
         cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(needed)]
         roots = [self.representative[needed[low:high]] for low, high in pairwise(cuts) if low < high]
-        return roots, Pool(pointer(lengths), places.astype(np.int32), counts[entry])
+        return roots, Pool(new_ptr, places.astype(np.int32), counts[entry])

@@ -237,7 +237,7 @@ def _batch_of(dataset: Iterable[Data]) -> Batch:
         raise TwinWLError(f"dataset: the graphs cannot be joined to one batch: {error}") from None
 
 
-def _messages(batch: Batch, layer: Any) -> tuple[NDArray[np.int64], Tensor | None]:  # noqa: ANN401
+def _messages(batch: Batch, layer: Any) -> tuple[Int64, Tensor | None]:  # noqa: ANN401
     """Return senders and receivers, and what layers read of each message."""
     name = _LAYERS[type(layer).__name__]
     edge = None if name is None else batch.get(name)

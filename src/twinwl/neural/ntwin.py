@@ -6,13 +6,12 @@ roots, and explain: gradient times state, mapped from colours back to nodes.
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
@@ -29,7 +28,7 @@ from twinwl.arguments import (
     old_names,
     one_of,
 )
-from twinwl.arrays import Float64
+from twinwl.arrays import Fields, Float32, Float64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
@@ -403,7 +402,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         """Whether the network is bounded by 1-WL, so that it runs on rows."""
         return issubclass(self._network_kind(), BoundedReadout)
 
-    def _sizes(self) -> dict[str, Any]:
+    def _sizes(self) -> Fields:
         inputs = self.inputs_
         return {
             "n_features": inputs.n_features,
@@ -435,7 +434,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
             normalize=self.normalize,
         )
 
-    def _to_state(self) -> dict[str, object]:
+    def _to_state(self) -> Fields:
         hops = list(self.hops_)
         state = {"inputs": self.inputs_.to_state(), "hops": hops, **self._network_to_state()}
         if self.readout != "gin":
@@ -443,7 +442,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         return state
 
     @classmethod
-    def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
+    def _from_state(cls, params: Fields, state: Fields) -> Self:
         self = cls._with_params(params)
         self._inputs_from_state(state)
         shape = {}
@@ -454,7 +453,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         self._network_from_state(state, **shape)
         return self
 
-    def _inputs_from_state(self, state: Mapping[str, Any]) -> None:
+    def _inputs_from_state(self, state: Fields) -> None:
         self.inputs_ = FittedInputs.from_state(state["inputs"])
         wanted = quotient.hops_of_layers(self.hops, self.layers)
         # Files of version 0.1 have no hops: theirs are those asked for.
@@ -464,7 +463,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         self.hops_ = hops
 
 
-def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: int) -> NDArray[np.float32]:
+def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: int) -> Float32:
     """Return outputs from the mean of all samples' sums, then from the means without one of them.
 
     Each call of ``examples.take`` draws roots. A sample's sums are right on average, so their mean tends to

@@ -31,7 +31,18 @@ import numpy as np
 import torch
 
 from twinwl import arguments
-from twinwl.arguments import DEPTH, MAX_ITEMS, ROUNDS, checked, integer, number, one_of, pointer, readable
+from twinwl.arguments import (
+    DEPTH,
+    MAX_ITEMS,
+    ROUNDS,
+    checked,
+    integer,
+    number,
+    one_of,
+    owners,
+    pointer,
+    readable,
+)
 from twinwl.arrays import Float32, Float64, Int32, Int64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
@@ -366,7 +377,7 @@ def draw_roots(graph_ptr: Int64, roots: float) -> tuple[Int64, Float64]:
     wanted = np.full(len(sizes), roots) if isinstance(roots, int) else np.rint(roots * sizes)
     drawn = np.minimum(np.maximum(wanted, 1), sizes).astype(np.int64)
     random = torch.rand(int(graph_ptr[-1]), dtype=torch.float64).numpy()
-    graph = np.repeat(np.arange(len(sizes)), sizes)
+    graph = owners(sizes)
     order = np.lexsort((random, graph))
     rank = np.arange(len(order)) - graph_ptr[graph]
     scale = np.divide(sizes, drawn, out=np.ones(len(sizes)), where=drawn > 0)
@@ -417,9 +428,10 @@ def root_blocks(
     whole
         Whether a range must end where a graph ends.
     """
-    graph = np.repeat(np.arange(len(batch)), batch.nodes_per_graph)[roots]
+    graph_of_node = owners(batch.nodes_per_graph)
+    graph = graph_of_node[roots]
     degree, arcs = np.zeros(len(batch), np.int64), np.diff(batch.indptr[batch.graph_ptr])
-    np.maximum.at(degree, np.repeat(np.arange(len(batch)), batch.nodes_per_graph), np.diff(batch.indptr))
+    np.maximum.at(degree, graph_of_node, np.diff(batch.indptr))
     # Nodes and arcs (at most) of all rooted subgraphs before each one.
     before = pointer(sizes + np.minimum(sizes * degree[graph], arcs[graph]))[:-1]
     if whole:

@@ -7,7 +7,7 @@ others run once per distinct rooted subgraph.
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from twinwl.arguments import Constraint, one_of, pointer
+from twinwl.arrays import Fields
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.neural.rows import RowBatch, aggregate_and_pool, as_tensor, pool, row_of_entry
 from twinwl.neural.training import seeded
@@ -79,7 +80,7 @@ def read_out(readout: nn.Module, subgraphs: SubgraphBatch) -> Tensor:
     [[2.0], [1.0]]
     """
     name = type(readout).__name__
-    given: dict[str, Any] = {**subgraphs._asdict(), "data": subgraphs}
+    given: Fields = {**subgraphs._asdict(), "data": subgraphs}
     arguments = named_arguments(f"the readout {name}", readout.forward, given)
     if "data" in arguments:
         arguments["data"] = _as_pyg(subgraphs)
@@ -109,7 +110,7 @@ def checked_rows(rows: object, name: str, n_rows: int, unit: str) -> Tensor:
     return rows
 
 
-def named_arguments(what: str, function: Callable[..., object], known: Mapping[str, Any]) -> dict[str, Any]:
+def named_arguments(what: str, function: Callable[..., object], known: Fields) -> Fields:
     """Return the arguments that a user's function names as its parameters.
 
     >>> named_arguments("f", lambda hidden, depth=2: None, {"hidden": 8, "layers": 3})
@@ -119,7 +120,7 @@ def named_arguments(what: str, function: Callable[..., object], known: Mapping[s
         parameters = inspect.signature(function).parameters.values()
     except ValueError as error:  # of some built-in types
         raise TwinWLError(f"{what}: its parameters cannot be found out ({error})") from error
-    found: dict[str, Any] = {}
+    found: Fields = {}
     for parameter in parameters:
         if parameter.name in known and parameter.kind is not parameter.POSITIONAL_ONLY:
             found[parameter.name] = known[parameter.name]
@@ -628,7 +629,7 @@ READOUT = (
 )
 
 
-def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> nn.Module:
+def build_readout(readout: NetworkReadout, arguments: Fields) -> nn.Module:
     """Return the network that a name, a module, a class or a function stands for.
 
     Parameters
@@ -649,7 +650,7 @@ def build_readout(readout: NetworkReadout, arguments: dict[str, Any]) -> nn.Modu
     return made
 
 
-def kind_of(readout: NetworkReadout, arguments: dict[str, Any]) -> Any:  # noqa: ANN401
+def kind_of(readout: NetworkReadout, arguments: Fields) -> Any:  # noqa: ANN401
     """Return the class of a network, which declares its power and its memory."""
     make = _BUILT_IN[readout] if isinstance(readout, str) else readout
     if isinstance(make, type):

@@ -24,8 +24,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from twinwl.arguments import pointer
-from twinwl.arrays import Floats, Int32, Int64, Ints
+from twinwl.arguments import owners, pointer, ranges
+from twinwl.arrays import Float32, Float64, Floats, Int32, Int64, Ints
 from twinwl.compilation import kernel
 from twinwl.refinement.colours import RoundTable, colour_round, read_only_messages
 
@@ -109,9 +109,9 @@ class RowBatch(NamedTuple):
 
     label: Int64
     mark: Int64
-    features: NDArray[np.float32]
+    features: Float32
     layers: tuple[RowLayer, ...]
-    scale: NDArray[np.float64] | None = None
+    scale: Float64 | None = None
 
 
 # ---------------------------------------------------------------------- sums over rows
@@ -192,7 +192,7 @@ def row_of_entry(ptr: Int64, device: torch.device) -> Tensor:
     >>> row_of_entry(np.array([0, 2, 3]), torch.device("cpu"))
     tensor([0, 0, 1])
     """
-    return as_tensor(np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), device)
+    return as_tensor(owners(np.diff(ptr)), device)
 
 
 def aggregate_and_pool(
@@ -644,21 +644,14 @@ def _refine(own: Int32, sent: Int32, indptr: Int64, senders: Ints, codes: Int32 
     return after
 
 
-@kernel
 def entries_of(ptr: Int64, rows: Int64, skip: int = 0) -> tuple[Int64, Int64]:
     """Select rows of a CSR matrix: return their own ``ptr``, and where their entries are in the matrix.
 
     The first ``skip`` entries of each row are left out.
     """
-    new_ptr = np.zeros(len(rows) + 1, np.int64)
-    for place in range(len(rows)):
-        new_ptr[place + 1] = new_ptr[place] + ptr[rows[place] + 1] - ptr[rows[place]] - skip
-    entries = np.empty(new_ptr[-1], np.int64)
-    for place in range(len(rows)):
-        shift = ptr[rows[place]] + skip - new_ptr[place]
-        for entry in range(new_ptr[place], new_ptr[place + 1]):
-            entries[entry] = entry + shift
-    return new_ptr, entries
+    starts = ptr[rows] + skip
+    lengths = ptr[rows + 1] - starts
+    return pointer(lengths), ranges(starts, lengths)
 
 
 @kernel

@@ -22,7 +22,7 @@ is that of ``fit`` to the bit.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -33,7 +33,7 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from twinwl.arguments import WIDTH, one_of, pointer, ranges
-from twinwl.arrays import Float64, Int64
+from twinwl.arrays import Fields, Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore, savable
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -177,8 +177,11 @@ class NetworkInput:
         steps = self._steps(features if counts is None else counts)
         if counts is None or self.usual_sizes is None or self.excess_columns is None:
             return steps
+        # Each entry's sum of sizes minus what is usual; both matrices have the same entries.
+        sums = features.data - self.usual_sizes[features.indices] * counts.data
+        sums[np.abs(sums) < _NOTHING * features.data] = 0.0
         excess = sparse.csr_matrix(
-            (EXCESS_SCALE * _excess(features, counts, self.usual_sizes), features.indices, features.indptr),
+            (EXCESS_SCALE * sums, features.indices, features.indptr),
             shape=features.shape,
         )[:, self.excess_columns]
         excess.eliminate_zeros()
@@ -207,13 +210,6 @@ class NetworkInput:
 
 def _steps_reached(counts: Float64) -> Int64:
     return np.searchsorted(STEPS, counts, side="right")
-
-
-def _excess(features: sparse.csr_matrix, counts: sparse.csr_matrix, usual: Float64) -> Float64:
-    """Return each entry's sum of sizes minus what is usual; both matrices have the same entries."""
-    excess: Float64 = features.data - usual[features.indices] * counts.data
-    excess[np.abs(excess) < _NOTHING * features.data] = 0.0
-    return excess
 
 
 _OF_VECTORIZER = ("n_iter", "features", "edge_labels", "initial", "min_df", "max_features", "readout")
@@ -353,15 +349,15 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
 
     # ------------------------------------------------------------------ model files
 
-    def _to_state(self) -> dict[str, object]:
+    def _to_state(self) -> Fields:
         vectorizer = self.vectorizer_._to_state()
         return {**self._network_to_state(), "vectorizer": vectorizer, "input": self.input_ or {}}
 
     @classmethod
-    def _from_state(cls, params: Mapping[str, object], state: Mapping[str, object]) -> Self:
+    def _from_state(cls, params: Fields, state: Fields) -> Self:
         self = cls._with_params(params)
         wanted = {name: params[name] for name in _OF_VECTORIZER if name in params}
-        self.vectorizer_ = STwinVectorizer._from_state(wanted, state["vectorizer"])  # type: ignore[arg-type]
+        self.vectorizer_ = STwinVectorizer._from_state(wanted, state["vectorizer"])
         self.input_ = restore(NetworkInput, state["input"]) if self.scaling == "twin" else None
         sums, n_columns = self.vectorizer_.space_.kind == "size", self.vectorizer_.n_features_out_
         if self.input_ is not None and not self.input_.fits(n_columns, sums=sums):

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from torch import Tensor
 
 from twinwl.arguments import MAX_ITEMS, checked, integer, one_of
-from twinwl.arrays import Float64
+from twinwl.arrays import Fields, Float64
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import savable
 from twinwl.graphs.building import GraphsLike
@@ -208,7 +208,7 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
         del params["task"]
         return (NTwinClassifier if task == "classification" else NTwinRegressor)(**params)
 
-    def _to_state(self) -> dict[str, object]:
+    def _to_state(self) -> Fields:
         self._check_fitted()
         model, task = self.model_, _learnt(self.model_)
         if task != "none":
@@ -222,7 +222,7 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
         }
 
     @classmethod
-    def _from_state(cls, params: dict[str, object], state: dict[str, object]) -> Self:
+    def _from_state(cls, params: Fields, state: Fields) -> Self:
         self = cls._with_params(params)
         # Where nothing was learnt, and in earlier files, there is the network alone.
         task = checked("task", state.get("task", "none"), one_of("classification", "regression", "none"))

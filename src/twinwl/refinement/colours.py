@@ -21,9 +21,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, pointer, read_only
+from twinwl.arguments import FLAG, ROUNDS, checked, integer, one_of, owners, pointer, read_only
 from twinwl.arrays import Bool, Int32, Int64, Ints
-from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch
@@ -572,12 +571,8 @@ def grown(array: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
     return longer
 
 
-@kernel
 def on_cycle(indptr: Int64, indices: Int32) -> Bool:
-    """Return whether each node lies on a cycle.
-
-    A depth-first search with low-links: an edge to a child is a bridge, and so on no cycle, unless the child
-    or a node below it has an edge to the parent or above. A node is on a cycle if one of its edges is.
+    """Return whether each node lies on a cycle: whether one of its edges is not a bridge.
 
     Parameters
     ----------
@@ -593,39 +588,13 @@ def on_cycle(indptr: Int64, indices: Int32) -> Bool:
     >>> on_cycle(lollipop.indptr, lollipop.indices)
     array([ True,  True,  True, False])
     """
-    n = len(indptr) - 1
-    found = np.zeros(n, np.bool_)
-    place = np.full(n, -1, np.int64)  # of each node in the order of the search; -1 before it is found
-    lowest = np.empty(n, np.int64)  # low-link: the first place that a node or one below it has an edge to
-    parent = np.empty(n, np.int32)
-    arc = indptr[:-1].copy()  # the next arc of each node to follow
-    n_seen = 0
-    for root in range(n):
-        if place[root] >= 0:
-            continue
-        parent[root] = -1
-        node = np.int64(root)
-        while node >= 0:
-            if place[node] < 0:
-                place[node] = lowest[node] = n_seen
-                n_seen += 1
-            if arc[node] < indptr[node + 1]:
-                other = np.int64(indices[arc[node]])
-                arc[node] += 1
-                if place[other] < 0:
-                    parent[other] = node
-                    node = other
-                elif other != parent[node] and place[other] < place[node]:
-                    lowest[node] = min(lowest[node], place[other])
-                    found[node] = found[other] = True
-                continue
-            above = np.int64(parent[node])
-            if above >= 0:
-                lowest[above] = min(lowest[above], lowest[node])
-                # Not a bridge: something below the edge leads back to its upper end or above.
-                if lowest[node] <= place[above]:
-                    found[node] = found[above] = True
-            node = above
+    import igraph  # noqa: PLC0415  (which takes long to load)
+
+    found = np.zeros(len(indptr) - 1, np.bool_)
+    ends = np.column_stack([owners(np.diff(indptr)), indices])
+    edges = np.unique(ends[ends[:, 0] < ends[:, 1]], axis=0)
+    bridges = igraph.Graph(len(found), edges.tolist()).bridges()
+    found[np.delete(edges, bridges, axis=0)] = True
     return found
 
 

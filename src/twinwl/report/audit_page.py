@@ -7,16 +7,17 @@ of `power` shows pairs told apart against cost, category by category, beside pub
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor, inf, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from twinwl.datasets.generators import BREC_PARTS
 from twinwl.evaluation.power import Power, published_for
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.metrics import METRICS
-from twinwl.report.page import Block, Drawings, Page, PlainTable, Section, fragment, svg_of
+from twinwl.report.page import Block, Drawings, Page, PlainTable, Section, svg_of
+from twinwl.report.picture import svg_element
 from twinwl.terminal import counted
 
 if TYPE_CHECKING:
@@ -288,55 +289,28 @@ def power_page(power: Power) -> Page:
 
 
 def _chart(power: Power) -> Drawings:
-    """Draw pairs told apart against processor time; a dashed line is the highest published figure.
-
-    Names stand in a column at the right, each on a line of its own, and lines lead to them.
-    """
-    scores = {name: power.score(name) for name in power.names}
-    logs = {name: log10(max(score.seconds, _SHORTEST)) for name, score in scores.items()}
-    low, high = floor(min(logs.values()) - 0.15), ceil(max(logs.values()) + 0.15)
-    left, top, right, bottom = 52.0, 40.0, 440.0, 260.0 + 8 * len(scores)
-
-    def x(log: float) -> float:
-        return left + (log - low) / (high - low) * (right - left)
-
-    def y(pairs: float) -> float:
-        return bottom - pairs / power.n_pairs * (bottom - top)
-
-    title = f"{power.suite}: pairs told apart, of {power.n_pairs:,}"
-    lines, texts = [], [("title", 0.0, 16.0, title)]  # their classes and places first
-    step = max(1, round(power.n_pairs / 5, 1 - len(str(power.n_pairs // 5))))
-    for pairs in range(0, power.n_pairs + 1, int(step)):
-        lines.append(("grid", left, y(pairs), right, y(pairs)))
-        texts.append(("tick end", left - 8, y(pairs) + 4, str(pairs)))
-    for log in range(low, high + 1):
-        lines.append(("grid", x(log), top, x(log), bottom))
-        texts.append(("tick middle", x(log), bottom + 18, seconds_text(10.0**log)))
-    texts.append(("axis-title middle", (left + right) / 2, bottom + 40, "processor time of all pairs"))
-    labels = [(y(score.separated), name, "stwin") for name, score in scores.items()]
-    known = published_for(power)
-    if known:
-        highest = max(known, key=lambda row: row.total)
-        lines.append(("guide", left, y(highest.total), right, y(highest.total)))
-        labels.append((y(highest.total), f"{highest.method}: {highest.total}", "other"))
-    place = -inf
-    for wanted, label, family in sorted(labels):
-        place = max(wanted, place + 17)
-        start = right if family == "other" else x(logs[label])
-        lines.append(("leader", start, wanted, right + 16, place))
-        texts.append((f"label {family}", right + 20, place + 4, label))
-    rows = [[name, f"{score.separated:,}", seconds_text(score.seconds)] for name, score in scores.items()]
-    dots = [
-        (x(logs[name]), y(scores[name].separated), f"{name}: {told} of {power.n_pairs:,}, {time}")
-        for name, told, time in rows
-    ]
-    width = right + 40 + 8.5 * max(len(label) for _, label, _ in labels)
-    picture = fragment("chart", title, width, max(bottom + 48, place + 12), lines, texts, dots)
+    """Draw pairs told apart against processor time; a dashed line is the highest published figure."""
+    scores, known = {name: power.score(name) for name in power.names}, published_for(power)
+    figure = Figure(figsize=(9, 4.5), facecolor="white", layout="constrained")
+    axes = figure.add_subplot(
+        xscale="log", xlabel="processor time of all pairs, s", ylabel="pairs told apart"
+    )
+    axes.grid(color="0.9")
+    axes.set_title(f"{power.suite}: pairs told apart, of {power.n_pairs:,}", parse_math=False)
+    for name, score in sorted(scores.items(), key=lambda item: -item[1].separated):
+        place = max(score.seconds, _SHORTEST), score.separated
+        axes.plot(*place, "o", label=name.replace("$", r"\$"))
     caption = "Processor time is that of both graphs of all pairs on this machine, without relabelled copies."
     if known:
+        highest = max(known, key=lambda row: row.total)
+        axes.axhline(highest.total, color="0.5", ls="--", label=f"{highest.method}: {highest.total}")
         caption += " Dashed: the highest of the published totals below."
+    axes.set_ylim(0, 1.05 * power.n_pairs)
+    axes.locator_params(axis="y", integer=True)
+    figure.legend(loc="outside right upper")
+    rows = [[name, f"{score.separated:,}", seconds_text(score.seconds)] for name, score in scores.items()]
     table = PlainTable(["", "told apart", "processor time"], rows)
-    return Drawings([picture], caption, table, "wide")
+    return Drawings([svg_element(figure)], caption, table, "wide")
 
 
 def seconds_text(value: float) -> str:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinwl.arrays import Bool, Int32
+from twinwl.arrays import Bool, Fields, Int32
 from twinwl.graphs.batch import GraphBatch, concatenate
 from twinwl.graphs.labels import Label
+from twinwl.isomorphism.deduplication import wl_groups
 from twinwl.refinement.colours import refine
 from twinwl.refinement.identities import rooted_sizes
 from twinwl.report.drawing import FILLS, Drawing, on_one_canvas, paint
@@ -102,7 +103,7 @@ def rounds_of_pair(pair: GraphBatch, n_iter: int) -> list[Round]:
     >>> [row.sums for row in rounds_of_pair(worked_example(), 2)[2].rows]
     [(20, 16), (12, 12)]
     """
-    colours = refine(pair, n_iter, edge_labels=pair.edge_labels is not None).colours
+    colours = refine(pair, n_iter, edge_labels=True).colours
     arrays = zip(colours, slots_of_colours(colours), rooted_sizes(pair, n_iter))
     return [_round_state(*of_node, int(pair.graph_ptr[1])) for of_node in arrays]
 
@@ -114,10 +115,8 @@ def first_wl_difference(pair: GraphBatch) -> int | None:
     >>> first_wl_difference(worked_example()) is None
     True
     """
-    colours = refine(pair, None, edge_labels=pair.edge_labels is not None).colours
-    first, second = np.split(colours, [int(pair.graph_ptr[1])], axis=1)
-    counts = (tuple(Counter(part.tolist()) for part in both) for both in zip(first, second))
-    return next((h for h, (one, other) in enumerate(counts) if one != other), None)
+    rounds = range(refine(pair, None, edge_labels=True).n_iter + 1)
+    return next((h for h in rounds if np.ptp(wl_groups(pair, h))), None)
 
 
 def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None = None) -> int:
@@ -133,7 +132,7 @@ def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None =
         return max(min(n_iter, 4 * _MOST_ROUNDS), iteration or 0)
     most = _MOST_ROUNDS if iteration is None else iteration + 2
     sizes = rooted_sizes(pair, most)
-    stable = refine(pair, None, edge_labels=pair.edge_labels is not None).n_iter
+    stable = refine(pair, None, edge_labels=True).n_iter
     grown = np.flatnonzero((sizes[1:] != sizes[:-1]).any(axis=1))
     settled = max(stable, int(grown[-1]) + 1 if len(grown) else 0)
     return max(min(settled, most), iteration or 0)
@@ -370,7 +369,7 @@ def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> lis
 
 def side_of_page(
     index: int, named: Dataset, drawing: Drawing | None, pair: GraphBatch, shown: Round
-) -> dict[str, object]:
+) -> Fields:
     """Return the data of one graph for the template, in the round that is shown first."""
     letter, graph, first = "ab"[index], named.graphs, int(pair.graph_ptr[index])
     letters = {entry.node: entry for entry in drawing.letters} if drawing else {}
@@ -405,7 +404,7 @@ def shown_label(label: Label) -> str:
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
-def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> dict[str, Any]:
+def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> Fields:
     first, end = pair.graph_ptr[side : side + 2].tolist()
     arrays = {
         name: [getattr(found, name)[first:end].tolist() for found in rounds]
@@ -432,7 +431,7 @@ def _around(pair: GraphBatch, first: int, end: int) -> list[Any]:
     return around
 
 
-def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> dict[str, Any]:
+def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> Fields:
     node_of_colour = dict(zip(*np.unique(found.colours, return_index=True)))
     rows = found.rows
     if len(rows) > _ROWS_AT_A_GLANCE:  # rows that differ come first
@@ -445,7 +444,7 @@ def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool
     }
 
 
-def _row(pair: GraphBatch, row: ColourRow, node: int, *, drawn: bool) -> dict[str, Any]:
+def _row(pair: GraphBatch, row: ColourRow, node: int, *, drawn: bool) -> Fields:
     side = int(node >= pair.graph_ptr[1])
     return {
         "colour": row.colour,

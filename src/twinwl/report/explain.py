@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS
+from twinwl.arrays import Fields
 from twinwl.errors import TwinWLError, TwinWLWarning, import_extra
 from twinwl.evaluation.predictions import alphabet_of, unseen_shares
 from twinwl.graphs.atom_labels import FIRST_ATOMS
@@ -445,7 +446,7 @@ def explain_page(
     )
 
 
-def _tile(data: Dataset, number: int, explanation: Explanation, model: Any = None) -> dict[str, Any]:  # noqa: ANN401
+def _tile(data: Dataset, number: int, explanation: Explanation, model: Any = None) -> Fields:  # noqa: ANN401
     """Return what a template needs to draw one graph with its shares."""
     molecule = data.smiles[number] if data.smiles else None
     drawing = drawing_of(explanation.graph, molecule)
@@ -457,7 +458,7 @@ def _tile(data: Dataset, number: int, explanation: Explanation, model: Any = Non
     }
 
 
-def _draw(data: Dataset, model: Any) -> dict[str, Any]:  # noqa: ANN401
+def _draw(data: Dataset, model: Any) -> Fields:  # noqa: ANN401
     """Return what templates of both pages need to know about all graphs."""
     eye = ""
     if data.graphs.edge_labels is not None and not getattr(model, "edge_labels", True):
@@ -467,7 +468,7 @@ def _draw(data: Dataset, model: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"eye": eye, "strongest": 100 * STRONGEST, **about}
 
 
-def _parts(explanation: Explanation) -> list[dict[str, object]]:
+def _parts(explanation: Explanation) -> list[Fields]:
     """Return the terms of the decision as bars, each starting where the previous one ends."""
     shares = explanation.node_shares
     steps = [
@@ -590,7 +591,7 @@ def _cards(
     found: ExplainedGraphs,
     model: Any,  # noqa: ANN401
     n_graphs: str,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Fields]:
     largest = max([pattern.total for pattern in found.patterns], default=0.0) or 1.0
     for pattern in found.patterns:
         example = replace(found.explanations[pattern.example], columns=(pattern.column,))

@@ -178,7 +178,7 @@ def results_html(page: Page) -> str:
     >>> results_html(Page("Results", [], [], [], [])).startswith("<!DOCTYPE html>")
     True
     """
-    styles = ("theme.css", "report.css", "figures.css", "charts.css")
+    styles = ("theme.css", "report.css", "figures.css")
     return rendered("report.html.jinja", styles, page=page)
 
 

@@ -15,7 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from twinwl.arrays import Int64
+from twinwl.arrays import Fields, Int64
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.files.storage import open_to_write
 from twinwl.report.drawing import AtomText, Drawing, draw, paint
@@ -121,8 +121,14 @@ def draw_explanation(
 
 def explanation_svg(explanation: Explanation) -> Markup:
     """Return the drawing of an explanation as an SVG element, for notebooks."""
-    figure, stream = Figure(figsize=(6, 4)), BytesIO()
+    figure = Figure(figsize=(6, 4))
     draw_explanation(explanation, figure.add_axes((0, 0, 1, 1)))
+    return svg_element(figure)
+
+
+def svg_element(figure: Figure) -> Markup:
+    """Return a figure as an SVG element."""
+    stream = BytesIO()
     _save(figure, stream, ".svg", dpi=72)
     picture = stream.getvalue().decode()
     return Markup(picture[picture.index("<svg") :])  # noqa: S704  (matplotlib escapes texts)
@@ -262,7 +268,7 @@ def _draw(
 
 def _write_atom(axes: Axes, x: float, y: float, text: AtomText, size: float) -> None:
     """Write an atom with its hydrogens and charge; its element stands at the point."""
-    look: dict[str, Any] = {"va": "center", "color": _INK, "fontweight": "bold", "zorder": 4}
+    look: Fields = {"va": "center", "color": _INK, "fontweight": "bold", "zorder": 4}
     if not text.hydrogens:
         axes.text(x, y, text.element, ha="center", fontsize=size, **look)
         across, down = text.corner  # where no bond is
