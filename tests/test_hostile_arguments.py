@@ -79,6 +79,7 @@ GOOD = {
     "strings": lambda: ["Bw"],
     "smiles": lambda: ["CCO"],
     "names": lambda: ["labels"],
+    "with_extra(values)": lambda: {"mass": [1.0, 2.0]},
     "with_views(labels)": lambda: {"other": [[0] * 3] * 2},
     "data_list": list,
     "molecules": list,

@@ -11,6 +11,7 @@ from sklearn.svm import SVR
 
 import twinwl as tw
 from tests.stwin.test_svc import noisy, rings_with_tails
+from twinwl.models.calibration import scaffolds_of
 from twinwl.models.metrics import NUMBER_SCORINGS
 from twinwl.models.similarity import BASES
 from twinwl.models.svm import inner_folds
@@ -192,11 +193,15 @@ def test_intervals_of_molecules_are_calibrated_on_new_scaffolds():
     assert errors[0] > 2 * errors[1]
 
 
-def test_calibration_by_scaffold_changes_no_prediction():
+def test_molecules_are_chosen_on_held_out_scaffolds():
     graphs, y = rings_with_tails("skeleton")
-    models = [tw.STwinSVR(n_iter=2, C=3.0).fit(one, y) for one in (graphs, replace(graphs, atoms=None))]
-    np.testing.assert_array_equal(models[0].predict(graphs), models[1].predict(graphs))
-    np.testing.assert_array_equal(models[0].held_out_predictions_, models[1].held_out_predictions_)
+    plain = replace(graphs, atoms=None)
+    molecules, others = (tw.STwinSVR(n_iter=2, C=3.0).fit(one, y) for one in (graphs, plain))
+    np.testing.assert_array_equal(molecules.predict(graphs), others.predict(graphs))
+    assert (molecules.held_out_predictions_ != others.held_out_predictions_).any()
+    grouped = tw.STwinSVR(n_iter=2, C=3.0).fit(plain, y, groups=scaffolds_of(graphs))
+    np.testing.assert_array_equal(molecules.held_out_predictions_, grouped.held_out_predictions_)
+    assert "by scaffold" in str(molecules.report_)
 
 
 def test_groups_of_the_user_come_before_scaffolds():

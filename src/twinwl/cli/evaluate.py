@@ -109,6 +109,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     metric: Annotated[list[str] | None, opt("Metric to show; may be repeated.", "NAME")] = None,
     scoring: o.Scoring = None,
     positive: o.Positive = None,
+    extra_features: o.ExtraFeatures = None,
     rope: Annotated[float, opt("Largest difference of practically equal methods.", "SHARE", min=0)] = 0.01,
     edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
@@ -122,9 +123,12 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     reading: Annotated[Any, _Flags],  # noqa: ANN401  (`ReadOptions`, which is slow to load)
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
+    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
     from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
 
-    reading = replace(reading, not_targets=tuple(filter(None, (split, groups))))
+    reading = replace(
+        reading, not_targets=tuple(filter(None, (split, groups, *(extra_features or "").split(","))))
+    )
     check_ending(store, STORES, or_unknown=True)
     check_output(output, (*TABLES, ".tex"), inputs=(data, split))
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
@@ -144,7 +148,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         methods.append(chosen)
     by = opened_split(data, reading, split)
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
-    dataset = read_source(data, reading, "needed")
+    dataset = with_extra_features(read_source(data, reading, "needed"), extra_features, data, reading)
     if of_groups is not None:
         dataset = replace(dataset, groups=groups_of(of_groups, dataset))
     try:

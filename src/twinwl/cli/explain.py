@@ -69,6 +69,7 @@ def explain(
     reading: Reading,
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
+    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
     from twinwl.datasets.source import open_source, read_source, read_with_targets  # noqa: PLC0415
 
     check_output(html, PAGES)
@@ -79,6 +80,7 @@ def explain(
     loaded = load_predictor(model, for_task, several=False)
     reading = replace(reading, usual_atoms=loaded.atoms_ or FIRST_ATOMS)
     named, truth = read_with_targets(data, reading)
+    named = with_extra_features(named, getattr(loaded, "extra_names_", None), data, reading)
     target = getattr(loaded, "target_", reading.target if isinstance(reading.target, str) else None)
     alone = len(named) == 1 and not named.errors
     if png is not None and not alone:

@@ -194,6 +194,14 @@ Scoring = Annotated[
     opt("Metric that chooses configurations, rounds, C or the epoch. \\[default: accuracy or rmse]", "NAME"),
 ]
 Proba = Annotated[bool, opt("Add the probability of each class (classifiers).", None, "--proba")]
+ExtraFeatures = Annotated[
+    str | None,
+    opt(
+        "Columns to learn from as well, or rdkit.",
+        "COL",
+        "--extra-features",
+    ),
+]
 SeedOfModel = Annotated[int, opt("The same seed gives the same model.", min=0)]
 MostRounds = Annotated[int | None, opt("Number of rounds. \\[default: until nothing changes]", min=0)]
 EdgeLabels = Annotated[
@@ -252,8 +260,8 @@ class ReadingAtomsFlags(ReadingFlags):
     atoms: Annotated[
         str | None,
         _read(
-            f"What atom labels contain: {', '.join(CHOICES['atoms'])}; several, with commas, are views "
-            f"(stwin-svc, features). \\[default: {MODEL_ATOMS}]",
+            f"What atom labels contain: {', '.join(CHOICES['atoms'])}, or several: a,b. "
+            f"\\[default: {MODEL_ATOMS}]",
             "LEVEL",
             callback=among("atoms", several=True),
         ),

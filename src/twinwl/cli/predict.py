@@ -81,6 +81,7 @@ def predict(
 ) -> None:
     """Predict the class, or the number, of each graph."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
     from twinwl.datasets.source import open_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
     from twinwl.files.storage import table_bytes  # noqa: PLC0415
 
@@ -108,6 +109,7 @@ def predict(
         else {str(reading.target): truth}
     )
     say_ids(found, reading.id)
+    found = with_extra_features(found, getattr(loaded, "extra_names_", None), data, reading)
     with ProgressBar("predicting"):
         unseen = predictions.unseen_shares(loaded, found.graphs)
         answers, lines = predictions.answers_about(loaded, found, truths, request)

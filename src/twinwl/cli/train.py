@@ -19,8 +19,8 @@ or average-precision.
 [bold]The figures[/] are those of held-out graphs, which also chose, so they are a little optimistic;
 [cyan]twinwl evaluate[/] gives figures to publish. Compare an accuracy with that of the majority class, an
 RMSE with that of always predicting the mean. Of molecules, whole scaffolds (ring systems and linkers) are
-held out: by networks rare ones, by stwin-svc for the errors of predict --confidence. --split scaffold holds
-out common ones too and chooses rounds and C by them; --split stratified holds out molecules at random.
+held out: by networks rare ones, by stwin-svc to choose rounds and C and for the errors of predict
+--confidence. --split scaffold holds out common ones too; --split stratified holds out molecules at random.
 
 Rows that cannot be used are listed in a .skipped.csv beside the model.
 
@@ -65,6 +65,7 @@ def train(
     ] = None,
     scoring: o.Scoring = None,
     positive: o.Positive = None,
+    extra_features: o.ExtraFeatures = None,
     seed: o.SeedOfModel = 0,
     html: Annotated[Path | None, opt("Also write the report as a page, with plots.", "FILE")] = None,
     *,
@@ -72,6 +73,7 @@ def train(
     reading: o.ReadingAtoms,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
+    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
     from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
     from twinwl.evaluation.methods import trainable  # noqa: PLC0415
     from twinwl.models.metrics import check_positive, known_metrics  # noqa: PLC0415
@@ -83,7 +85,8 @@ def train(
     if edge_labels is not None:
         settings["edge_labels"] = edge_labels
     how = trainable(method).with_settings(settings)
-    found = read_source(data, reading, "needed")
+    reading = replace(reading, not_targets=tuple((extra_features or "").split(",")))
+    found = with_extra_features(read_source(data, reading, "needed"), extra_features, data, reading)
     from twinwl.evaluation.predictions import fit, new_model, summary_of  # noqa: PLC0415  (slow)
 
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):
@@ -95,6 +98,8 @@ def train(
     say(f"Task: {chosen}")
     if found.smiles is not None:
         say(f"Atom labels: {reading.level} (--atoms)")
+    if found.graphs.extra is not None:
+        say(f"Extra features: {len(found.graphs.extra.names)} (--extra-features)")
     start = perf_counter()
     report = fit(model, found).report_.about(positive)
     say(f"{report}, in {perf_counter() - start:.1f} s")

@@ -483,7 +483,12 @@ def content_digest(graphs: GraphBatch, y: Values | None, groups: Ints | None = N
         table = np.where(np.isnan(y), np.nan, y)
         _add(total, f"{y.shape}".encode() + np.ascontiguousarray(table, "<f8").tobytes())
     for name, view in list(zip(graphs.view_names, graphs.each_view()))[1:]:
-        _add(total, f"{name} {content_digest(view, None)}".encode())
+        _add(total, f"{name} {content_digest(view.with_extra(None), None)}".encode())
+    if graphs.extra is not None:
+        _add(
+            total,
+            f"{graphs.extra.names}".encode() + np.ascontiguousarray(graphs.extra.values, "<f8").tobytes(),
+        )
     return total.hexdigest()
 
 

@@ -284,8 +284,35 @@ def method(name: str, **options: Any) -> Callable[[EstimatorClass], EstimatorCla
 
 
 _STWIN, _SVC = "twinwl.neural.stwin:STwinClassifier", "twinwl.models.svc:STwinSVC"
+MACHINES = _SVC, _SVC.replace("SVC", "SVR")
 _KERNELS, _GNN, _HIGHER = (f"twinwl.baselines.{module}:" for module in ("kernels", "gnn", "higher_order"))
 _DEPTHS = [2, 3, 4, 5]
+
+
+def twin_forest_classifier() -> Any:  # noqa: ANN401
+    """Return a forest on the columns of all views.
+
+    >>> [name for name, _ in twin_forest_classifier().steps]
+    ['stwinvectorizer', 'randomforestclassifier']
+    """
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  (slow; not needed for the names)
+
+    return _on_columns(RandomForestClassifier(500, max_features="sqrt"))
+
+
+def twin_forest_regressor() -> Any:  # noqa: ANN401
+    """Return the same for numbers."""
+    from sklearn.ensemble import RandomForestRegressor  # noqa: PLC0415
+
+    return _on_columns(RandomForestRegressor(500, max_features="sqrt"))
+
+
+def _on_columns(forest: Any) -> Any:  # noqa: ANN401
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+
+    from twinwl.models.vectorizer import STwinVectorizer  # noqa: PLC0415
+
+    return make_pipeline(STwinVectorizer(2, "joint", min_df=2), forest)
 
 
 def _tunable(name: str, home: str, compact: Grid, paper: Grid | None = None, **options: Any) -> None:  # noqa: ANN401
@@ -308,6 +335,10 @@ _perceptron("wl", fixed={"features": "count"})
 _svm = partial(register, home=_SVC, regressor="twinwl.models.svc:STwinSVR", version=2)
 _svm("stwin-svc")
 _svm("wl-svc", fixed={"features": "count"})
+_svm("stwin-svc-rounds", fixed={"average_rounds": True})
+_svm("stwin-svc-pairs", fixed={"average_rounds": True, "pairs": 10})
+_HERE = "twinwl.evaluation.methods"
+register("twin-forest", f"{_HERE}:twin_forest_classifier", regressor=f"{_HERE}:twin_forest_regressor")
 _network = partial(
     _tunable,
     home="twinwl.neural.ntwin:NTwinClassifier",
@@ -379,9 +410,10 @@ def trainable(name: str) -> Method:
     Traceback (most recent call last):
     twinwl.errors.TwinWLError: gin cannot be written to a file, only evaluated; use stwin, ...
     """
-    found = resolve(name)
-    if not found.regressor:
-        known = ", ".join(other.name for other in METHODS.values() if other.regressor)
+    found, savable = resolve(name), [other for other in METHODS.values() if other.regressor]
+    savable = [other for other in savable if not other.home.startswith(_HERE)]  # no forests
+    if not found.regressor or found.home.startswith(_HERE):
+        known = ", ".join(other.name for other in savable)
         raise TwinWLError(f"{name} cannot be written to a file, only evaluated; use {known}")
     return found
 

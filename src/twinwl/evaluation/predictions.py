@@ -344,9 +344,15 @@ def unseen_shares(model: object, graphs: GraphBatch) -> Float64 | None:
     A colour is unseen if it occurs in no training graph. The result is None if the model has no alphabet, as
     networks on continuous features have none. For a graph without nodes the share is 0.
     """
+    names = getattr(model, "view_names_", ())
+    if names:  # the mean over views
+        views = zip(model.spaces_.views, graphs.select_views(names).each_view())  # type: ignore[attr-defined]
+        return np.mean([_unseen_by(view.alphabet, batch) for view, batch in views], axis=0)
     alphabet = alphabet_of(model)
-    if alphabet is None:
-        return None
+    return None if alphabet is None else _unseen_by(alphabet, graphs)
+
+
+def _unseen_by(alphabet: Alphabet, graphs: GraphBatch) -> Float64:
     unseen = refine(graphs.without_features(), None, alphabet=alphabet).colours < 0
     before = np.concatenate([np.zeros((len(unseen), 1)), np.cumsum(unseen, axis=1)], axis=1)
     shares: Float64 = np.diff(before[:, graphs.graph_ptr], axis=1) / np.maximum(1, graphs.nodes_per_graph)

@@ -31,6 +31,7 @@ from twinwl.arguments import (
 from twinwl.arrays import Float64, Int32, Int64, Values
 from twinwl.errors import GraphIndexError, GraphInputError, LabelError, first_line, setting, shown
 from twinwl.graphs.building import ObjectConstructors
+from twinwl.graphs.descriptors import Extra
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.from_graph6 import Graph6Constructors
 from twinwl.graphs.from_pyg import PyGConstructors
@@ -87,6 +88,8 @@ class GraphBatch(
         Further labels of the same graphs; `view` gives the graphs with one of them.
     view_names : tuple of str
         Names of all views, the batch's own labels first; empty where there are no others.
+    extra : Extra or None
+        Numbers about whole graphs, as `with_extra` gives them.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class GraphBatch(
     atoms: AtomLevel | None = None
     views: tuple[View, ...] = ()
     view_names: tuple[str, ...] = ()
+    extra: Extra | None = None
 
     def __post_init__(self) -> None:
         validate(self)
@@ -218,6 +222,8 @@ class GraphBatch(
             parts.append((self.node_features.shape[1], "node feature"))
         if self.views:
             parts.append((len(self.view_names), "view"))
+        if self.extra is not None:
+            parts.append((len(self.extra.names), "extra feature"))
         counted = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in parts)
         return f"GraphBatch({', '.join(counted)})"
 
@@ -271,6 +277,23 @@ class GraphBatch(
         return sources, self.indices
 
     # ------------------------------------------------------------------ the same graphs with other labels
+
+    def with_extra(self, values: object) -> GraphBatch:
+        """Return the same graphs with numbers about each, such as measurements or descriptors.
+
+        They stay with their graphs in slices and joined batches. `STwinSVC` and `STwinSVR` learn from them.
+
+        Parameters
+        ----------
+        values
+            An array of shape (n_graphs, n_features), a DataFrame, or a dictionary of columns, such as
+            `twinwl.graphs.descriptors.rdkit_descriptors` returns; NaN or None where a value is missing. None
+            leaves them out.
+
+        >>> GraphBatch.from_edges([[(0, 1)]]).with_extra({"mass": [46.1]})
+        GraphBatch(1 graph, 2 nodes, 1 edge, 1 extra feature)
+        """
+        return self.changed(extra=None if values is None else Extra.read(values, len(self)))
 
     def without_features(self) -> GraphBatch:
         """Return the same graphs without node features.
@@ -401,6 +424,7 @@ def validate(batch: GraphBatch) -> None:  # noqa: C901  (one check after the oth
         if len(batch.view_names) != len(batch.views) + 1:
             raise GraphInputError(f"{len(batch.view_names)} names for {len(batch.views) + 1} views")
         validate(batch.view(place))
+    checked("extra", batch.extra, instance(Extra), None)
 
 
 def _vocabulary(value: object) -> object:
@@ -476,11 +500,17 @@ def indices_of(key: Key, n_graphs: int) -> int | Int64:
 def _select_one(batch: GraphBatch, graph: int) -> GraphBatch:
     """Return one graph as a batch; made of slices, since loops call it once per graph."""
     start, stop = batch.graph_ptr[graph : graph + 2].tolist()
-    return _run(batch, start, stop, np.array((0, stop - start), np.int64))
+    found = _run(batch, start, stop, np.array((0, stop - start), np.int64))
+    return found if batch.extra is None else found.changed(extra=batch.extra.of(slice(graph, graph + 1)))
 
 
 def _select(batch: GraphBatch, graphs: Int64) -> GraphBatch:
     """Return the given graphs, in the given order, as a batch with the same vocabularies."""
+    found = _taken(batch, graphs)
+    return found if batch.extra is None else found.changed(extra=batch.extra.of(graphs))
+
+
+def _taken(batch: GraphBatch, graphs: Int64) -> GraphBatch:
     starts = batch.graph_ptr[graphs]
     node_lengths = batch.graph_ptr[graphs + 1] - starts
     graph_ptr = pointer(node_lengths)
@@ -555,7 +585,9 @@ def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
     sources, targets = (place[ends] for ends in batch.arcs())
     order = np.lexsort((targets, sources))
     indptr = pointer(np.bincount(sources, minlength=batch.n_nodes))
-    return _part(batch, np.argsort(place), order, indptr, targets[order].astype(np.int32), batch.graph_ptr)
+    indices = targets[order].astype(np.int32)
+    found = _part(batch, np.argsort(place), order, indptr, indices, batch.graph_ptr)
+    return found.changed(extra=batch.extra)
 
 
 # ---------------------------------------------------------------------- joining
@@ -620,7 +652,18 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
         node_features=np.concatenate(features) if len(features) == len(filled) else None,
         directed=collected[0].directed,
         atoms=known[0].atoms if known else None,
+        extra=_joined_extra(collected),
     )
+
+
+def _joined_extra(batches: list[GraphBatch]) -> Extra | None:
+    carried = [batch.extra for batch in batches if batch.extra is not None]
+    if not carried:
+        return None
+    names = carried[0].names
+    if len(carried) < sum(len(batch) > 0 or batch.extra is not None for batch in batches):
+        raise GraphInputError("some of the batches carry extra features, others do not; make them alike")
+    return Extra(names, np.concatenate([extra.select(names).values for extra in carried]))
 
 
 def _joined_pointers(pointers: list[Int64], shifts: Int64) -> Int64:

@@ -83,6 +83,7 @@ class GraphEstimator(BaseEstimator):
     view_names_: tuple[str, ...] = ()
     """The views of the graphs of ``fit``; empty where they had one."""
     _uses_views: ClassVar[bool] = False
+    _uses_extra: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -144,6 +145,11 @@ class GraphEstimator(BaseEstimator):
         batch = self._new_graphs(X, "fit") if warm else graphs_of(X, "fit")
         if batch.views and not self._uses_views:
             raise self._one_view_only(batch)
+        if batch.extra is not None and not self._uses_extra:
+            raise GraphInputError(
+                f"these graphs carry extra features, which {type(self).__name__} cannot use; use STwinSVC or "
+                "STwinSVR, or leave them out with batch.with_extra(None)"
+            )
         self.view_names_ = batch.view_names
         levels = [batch.atoms or "", *(view.atoms or "" for view in batch.views)]
         self.atoms_ = (",".join(levels) if all(levels) else None) or (self.atoms_ if warm else None)

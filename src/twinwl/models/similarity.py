@@ -140,8 +140,11 @@ def mean_similarities(
     normalize: bool,
     landmarks: Int64 | None = None,
     average_rounds: bool = False,
+    extra: Float64 | None = None,
 ) -> Iterator[tuple[int, Float64]]:
     """Yield each number of rounds, in ascending order, and the mean of the kernel matrices of all views.
+
+    The kernel of ``extra`` features, which are scaled, weighs as much as all of these together.
 
     With ``average_rounds`` there is one matrix, the mean over all numbers of rounds, with the largest.
     """
@@ -156,17 +159,27 @@ def mean_similarities(
             families.append(iter([_mean(kernels, [1 / len(n_iters)] * len(n_iters))]))
         else:
             families.append(kernels)
+    if extra is not None:
+        families.append(itertools.repeat(_gaussian(extra, extra if landmarks is None else extra[landmarks])))
+    shares = _shares(found.spaces, extra=extra is not None)
     for n_iter in n_iters[-1:] if average_rounds else n_iters:
-        yield n_iter, _mean(map(next, families), _shares(found.spaces))
+        yield n_iter, _mean(map(next, families), shares)
+
+
+def _gaussian(left: Float64, right: Float64) -> Float64:
+    """Return ``exp(-d²/k)`` for all pairs of rows, d their distance and k the number of features."""
+    squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2 * left @ right.T
+    return np.exp(-np.maximum(squares, 0) / left.shape[1])
 
 
 _SHARE_OF_PAIRS = 0.5  # of that of a view, as measured on sets of MoleculeACE
 
 
-def _shares(spaces: ViewSpaces) -> list[float]:
-    """Return the weight of the similarities of each space; the sum is 1."""
-    total = len(spaces.views) + _SHARE_OF_PAIRS * len(spaces.pairs)
-    return [1 / total] * len(spaces.views) + [_SHARE_OF_PAIRS / total] * len(spaces.pairs)
+def _shares(spaces: ViewSpaces, *, extra: bool) -> list[float]:
+    """Return the weight of the similarities of each space, and of extra features; the sum is 1."""
+    total = (len(spaces.views) + _SHARE_OF_PAIRS * len(spaces.pairs)) * (1 + extra)
+    of_pairs = [_SHARE_OF_PAIRS / total] * len(spaces.pairs)
+    return [1 / total] * len(spaces.views) + of_pairs + [0.5] * extra
 
 
 def _mean(kernels: Iterable[Float64], shares: list[float]) -> Float64:
@@ -237,6 +250,7 @@ class Compared(NamedTuple):
     known: ViewEncodings
     rows: list[list[sparse.csr_matrix]]
     own: list[list[Float64]]
+    extra: Float64 | None = None
 
 
 class MeanSimilarity:
@@ -251,10 +265,19 @@ class MeanSimilarity:
         The numbers of rounds over which to take the mean; one alone where there is nothing to average.
     base, normalize
         As for `Similarity`.
+    extra : array of float64, shape (n_right, n_features), or None
+        Their extra features, scaled.
     """
 
     def __init__(
-        self, spaces: ViewSpaces, matrix: sparse.csr_matrix, rounds: list[int], base: str, *, normalize: bool
+        self,
+        spaces: ViewSpaces,
+        matrix: sparse.csr_matrix,
+        rounds: list[int],
+        base: str,
+        *,
+        normalize: bool,
+        extra: Float64 | None = None,
     ) -> None:
         self._spaces, self._rounds, self._base, self._normalize = spaces, rounds, base, normalize
         self._matrices = spaces.split(matrix)
@@ -263,7 +286,7 @@ class MeanSimilarity:
             for space, rows in zip(spaces, self._matrices)
         ]
         self._own = [list(itertools.accumulate(step.own for step in steps)) for steps in self._steps]
-        self._shares = _shares(spaces)
+        self._extra, self._shares = extra, _shares(spaces, extra=extra is not None)
 
     def _ends(self, space: Space) -> list[int]:
         """Return the number of columns up to each number of rounds."""
@@ -274,8 +297,8 @@ class MeanSimilarity:
         ends = self._ends(space)
         return [_columns(matrix, low, high) for low, high in zip([0, *ends], ends)]
 
-    def compared(self, batch: GraphBatch | None = None) -> Compared:
-        """Encode graphs to compare; None stands for those of the matrix."""
+    def compared(self, batch: GraphBatch | None = None, extra: Float64 | None = None) -> Compared:
+        """Encode graphs to compare, with their scaled extra features; None stands for those of the matrix."""
         if batch is None:
             rows = [[step.matrix for step in steps] for steps in self._steps]
             return Compared(ViewEncodings([], self._spaces), rows, self._own)
@@ -287,12 +310,21 @@ class MeanSimilarity:
                 [own_sums(_columns(part.matrix, 0, end), self._base) for end in self._ends(part.space)]
                 for part in grown
             ],
+            extra,
         )
 
     def of(self, compared: Compared, rows: slice = slice(None)) -> Float64:
         """Return the similarities of some of the graphs."""
         of_spaces = (self._of_space(place, compared, rows) for place in range(len(self._steps)))
-        return _mean(of_spaces, self._shares)
+        return _mean(itertools.chain(of_spaces, self._of_extra(compared, rows)), self._shares)
+
+    def _of_extra(self, compared: Compared, rows: slice = slice(None)) -> Iterator[Float64]:
+        if compared.extra is not None and self._extra is not None:
+            yield _gaussian(compared.extra[rows], self._extra)
+
+    def extra_share(self, compared: Compared, weights: Float64) -> float:
+        """Return what extra features add to the weighted sum of the similarities of one graph."""
+        return sum(self._shares[-1] * float(found[0] @ weights) for found in self._of_extra(compared))
 
     def _of_space(self, place: int, compared: Compared, rows: slice) -> Float64:
         steps, own, own_left = self._steps[place], self._own[place], compared.own[place]

@@ -12,8 +12,9 @@ from scipy import sparse
 from twinwl import arguments
 from twinwl.arguments import FLAG, ROUNDS, checked, integer, number, old_names, one_of, one_or_more
 from twinwl.arrays import Float64, Int64
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
+from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import base as estimators
@@ -29,14 +30,13 @@ from twinwl.models.svm import (
     Choice,
     LandmarkSVM,
     SelectedSVM,
-    inner_folds,
     kernel_svm,
     n_inner_svms,
     scaffold_folds,
     select_svms,
 )
 from twinwl.models.targets import TargetColumn, name_task
-from twinwl.models.views import ViewEstimator, ViewSpaces
+from twinwl.models.views import ExtraScaling, ViewEstimator, ViewSpaces
 from twinwl.terminal import ProgressBar
 
 # The model of one task is of the same class.
@@ -98,7 +98,10 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         "matrix": sparse.csr_matrix,
         "rows": Int64,
         "svms": list[SelectedSVM],
+        "scaling": ExtraScaling | None,
+        "extra": Float64 | None,
     }
+    _uses_extra = True
     _for_large_sets: ClassVar[str]
     epsilon = 0.0
 
@@ -139,19 +142,23 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         Parameters
         ----------
         X
-            The graphs.
+            The graphs; extra features that a batch carries (`GraphBatch.with_extra`) are learnt from too.
         y
             Their classes, of any type that can be sorted; for a regressor, numbers. For several tasks at once
             a table with one column per task, NaN where a target is unknown.
         groups
-            Graphs of one group stay on one side of every inner fold. If None, sets and intervals of
-            molecules are calibrated on folds that part scaffolds.
+            Graphs of one group stay on one side of every inner fold. If None, molecules of one scaffold do
+            (unless scaffolds are too few), so that rounds and C, sets and intervals fit new chemistry;
+            ``range(len(X))`` holds out molecules at random.
         sample_weight
             Weight of each graph.
         """
         batch = self._graphs_to_fit(X)
         targets = self._read_targets(y, len(batch), sample_weight, groups)
-        approximated = self._approximated(len(targets.rows), len(batch.view_names or (None,)))
+        approximated = self._approximated(batch[targets.rows[:1]], len(targets.rows))
+        counted = targets.counted(batch)
+        scaling = None if counted.extra is None else ExtraScaling.fitted(counted.extra)
+        extra = None if scaling is None else scaling.apply(counted.extra)
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         seed = one_seed(self.random_state)
         scaffolds = None if batch.atoms is None else scaffolds_of(batch)
@@ -162,7 +169,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         choices = []
         for place, column in enumerate(columns):
             with name_task(targets.names, place):
-                folds = inner_folds(column, self.inner_folds, seed)
+                folds, rings = scaffold_folds(column, scaffolds, self.inner_folds, seed)
             choices.append(
                 Choice(
                     replace(column, rows=np.searchsorted(targets.rows, column.rows)),
@@ -170,14 +177,14 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
                     folds,
                     self.scoring,
                     break_ties=not column.numbers,
-                    scaffold_folds=scaffold_folds(column, scaffolds, self.inner_folds, seed),
+                    calibrated=rings,
                 )
             )
         show = None if self.verbose is None else bool(self.verbose)
-        n_svms = n_inner_svms(len(n_iters), choices, self.C)
+        n_svms = n_inner_svms(1 if self.average_rounds else len(n_iters), choices, self.C)
         with ProgressBar("choosing rounds and C", n_svms, show=show) as bar:
             settings = {**self.settings, "n_iter": max(n_iters)}
-            encoded = ViewSpaces.learn(targets.counted(batch), settings, self.pairs)
+            encoded = ViewSpaces.learn(counted, settings, self.pairs)
             kernels = mean_similarities(
                 encoded,
                 n_iters,
@@ -185,15 +192,20 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
                 normalize=self.normalize,
                 landmarks=None if approximation is None else approximation.landmarks,
                 average_rounds=self.average_rounds,
+                extra=extra,
             )
             found = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
-        how = f"cross-validated; best of {len(found[0].scores)} settings"
+        parted = " by scaffold" if any(choice.calibrated is not None for choice in choices) else ""
+        how = f"cross-validated{parted}; best of {len(found[0].scores)} settings"
         if approximation is not None:
             how = f"kernel approximated with {len(approximation.landmarks):,} landmarks; {how}"
         heads, svms, held = zip(*map(_finished, columns, found))
         self._held_out = how, list(held)
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
-        self._keep_views(encoded.spaces, encoded.matrix[rows], rows, list(svms), targets.names, list(heads))
+        own = None if extra is None else extra[rows]
+        self._keep_views(
+            encoded.spaces, encoded.matrix[rows], rows, list(svms), targets.names, list(heads), scaling, own
+        )
         return self
 
     def _keep_views(
@@ -204,11 +216,18 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         svms: list[SelectedSVM],
         tasks: tuple[str, ...] | None,
         heads: list[Any],
+        scaling: ExtraScaling | None = None,
+        extra: Float64 | None = None,
     ) -> None:
         """Set fitted attributes; ``matrix`` has the features of the training graphs ``rows``."""
         if matrix.shape[0] != len(rows):
             raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
+        if (extra is None) != (scaling is None) or (
+            extra is not None and extra.shape != (len(rows), len(scaling.names if scaling else ()))
+        ):
+            raise TwinWLError("the model's extra features do not fit together; the file is damaged")
         spaces.widen(matrix)
+        self.scaling_, self.extra_ = scaling, extra
         self.svms_, self.rows_, averaged = svms, rows, checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         self.spaces_ = spaces.first_rounds(max(svm.n_iter for svm in svms))
         self.matrix_, self._similarities, order = (
@@ -217,12 +236,18 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             np.argsort(rows),
         )
         for svm in svms:
-            own = matrix[order[np.searchsorted(rows, svm.vectors.rows, sorter=order)]]
+            places = order[np.searchsorted(rows, svm.vectors.rows, sorter=order)]
+            own, own_extra = matrix[places], None if extra is None else extra[places]
             first = spaces.first_rounds(svm.n_iter)
             rounds = averaged if self.average_rounds else [svm.n_iter]
             self._similarities.append(
                 MeanSimilarity(
-                    first, spaces.columns_of(first, own), rounds, self.base, normalize=self.normalize
+                    first,
+                    spaces.columns_of(first, own),
+                    rounds,
+                    self.base,
+                    normalize=self.normalize,
+                    extra=own_extra,
                 )
             )
         self.tasks_, self.heads_ = tasks, heads
@@ -230,15 +255,18 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
     def _select(self, place: int) -> Self:
         model, svm = super()._select(place), self.svms_[place]
         own = np.isin(self.rows_, svm.vectors.rows)
-        model._keep_views(self.spaces_, self.matrix_[own], self.rows_[own], [svm], None, [self.heads_[place]])
+        extra = None if self.extra_ is None else self.extra_[own]
+        parts = self.rows_[own], [svm], None, [self.heads_[place]], self.scaling_, extra
+        model._keep_views(self.spaces_, self.matrix_[own], *parts)
         return model
 
-    def _approximated(self, n_graphs: int, n_views: int) -> bool:
+    def _approximated(self, graph: GraphBatch, n_graphs: int) -> bool:
         """Return whether to approximate the kernel; refuse matrices that would not fit into memory.
 
         Each further view keeps two matrices of its own.
         """
-        further = 2 * (n_views - 1) + 2 * (self.pairs is not None) + self.average_rounds
+        further = 2 * len(graph.views) + 2 * (self.pairs is not None) + self.average_rounds
+        further += graph.extra is not None
         usual = "nystroem" if n_graphs > LARGEST_EXACT else None
         approximation = usual if self.kernel_approximation == "auto" else self.kernel_approximation
         if approximation is None:
@@ -250,6 +278,11 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             needed = (_MATRICES_OF_LANDMARKS + further) * n_landmarks * n_graphs
             what, remedy = f"with {n_landmarks:,} landmarks,", "use a smaller n_components"
         arguments.check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
+        if approximation != self.kernel_approximation and approximation is not None:
+            warn_caller(
+                f"{n_graphs:,} training graphs: the kernel is approximated with {n_landmarks:,} landmarks; "
+                "kernel_approximation='nystroem' does so without this warning, None compares all pairs"
+            )
         return approximation is not None
 
     def _decisions(self, X: GraphsLike) -> list[Float64]:
@@ -257,10 +290,18 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         batch, encoded, found = self._new_graphs(X, "predict"), {}, []
         for svm, similarity in zip(self.svms_, self._similarities):
             if svm.n_iter not in encoded:  # tasks with the same rounds share it
-                encoded[svm.n_iter] = similarity.compared(batch)
+                encoded[svm.n_iter] = similarity.compared(batch, self._scaled(batch))
             blocks = similarity.blocks(encoded[svm.n_iter])
             found.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
         return found
+
+    @property
+    def extra_names_(self) -> tuple[str, ...] | None:
+        """Names of the extra features that the model needs; None where there are none."""
+        return None if self.scaling_ is None else self.scaling_.names
+
+    def _scaled(self, batch: GraphBatch) -> Float64 | None:
+        return None if self.scaling_ is None else self.scaling_.apply(batch.extra)
 
     @old_names(graph="X")
     def explain(self, X: GraphsLike, n_columns: int = 10, task: str | int | None = None) -> Explanation:
@@ -282,21 +323,25 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         """
         model = self._one_task(task)
         graph, similarity = self._graph_to_explain(X), model._similarities[0]
-        compared = similarity.compared(graph)
+        compared = similarity.compared(graph, self._scaled(graph))
         decision = _decision(model.heads_[0], model.svms_[0], similarity.of(compared))
         contributions = similarity.contributions(compared, decision.weights)
         method = "value times weight" if self.base == "linear" else "shares add up to the decision value"
         known = compared.known
         found = explanation_of(graph, known, contributions, decision, f"exact: {method}", n_columns)
-        if len(known.parts) == 1:
+        if len(known.parts) == 1 and self.scaling_ is None:
             return found
         of_views = np.split(contributions, known.spaces.first_columns[1:-1])
         shares = {title: float(part.sum()) for title, part in zip(known.spaces.titles, of_views)}
-        return replace(found, view_shares=shares)
+        of_extra = similarity.extra_share(compared, decision.weights)
+        if self.scaling_ is not None:
+            shares["extra features"] = of_extra
+        return replace(found, decision=found.decision + of_extra, view_shares=shares)
 
     def _to_state(self) -> dict[str, object]:
         svms = [replace(svm, held_out=None, unlike_rows=None, unlike=None) for svm in self.svms_]
-        return super()._to_state() | {"svms": svms}
+        state = super()._to_state() | {"svms": svms}
+        return {name: part for name, part in state.items() if part is not None or name == "tasks"}
 
 
 def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM, HeldOut]:

@@ -18,6 +18,7 @@ and all folds share one kernel matrix without copying parts of it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -232,10 +233,9 @@ class SelectedSVM:
     held_out : array of float64, or None
         Decision values of all graphs, each by an SVM that did not learn from it; not saved.
     unlike_rows, unlike : array of int64 and of float64, or None
-        The graphs to calibrate on, and their decision values. For molecules these are the ones with a ring,
-        and each value is by an SVM that did not learn from molecules of the same scaffold, because new
-        molecules are unlike the known ones. For other graphs, or if there are too few rings, all graphs with
-        their values in ``held_out``. Not saved.
+        The graphs to calibrate on, and their values in ``held_out``. Where whole scaffolds of molecules were
+        held out, these are the ones with a ring; molecules without one have no scaffold that could be left
+        out, and their errors would make the intervals of other molecules too narrow. Not saved.
     """
 
     n_iter: int
@@ -308,8 +308,8 @@ class Choice(NamedTuple):
         Whether to choose the SVM with the higher ROC-AUC among equally good ones, if the first of them
         predicts the same class for every held-out graph: then the score only says how common that class is.
         Several SVMs often do so if one class is much larger than the others.
-    scaffold_folds
-        From `scaffold_folds`, to estimate errors on molecules unlike the training molecules.
+    calibrated
+        Which graphs to calibrate on; None for all.
     """
 
     targets: TargetColumn
@@ -317,7 +317,7 @@ class Choice(NamedTuple):
     folds: list[Fold]
     scoring: str = "accuracy"
     break_ties: bool = False
-    scaffold_folds: list[Fold] | None = None
+    calibrated: Int64 | None = None
 
     def better(
         self,
@@ -341,11 +341,8 @@ class Choice(NamedTuple):
             return before
         # Learn from all graphs now, so that the matrix need not be kept until the last one was tried.
         vectors = self.svm.learnt(similarities, self.targets, best)
-        rows, unlike = np.arange(len(leading)), leading
-        if self.scaffold_folds is not None:
-            rows = np.sort(np.concatenate([held for _, held in self.scaffold_folds]))
-            (unlike,) = self.svm.held_out(similarities, self.targets, [best], self.scaffold_folds, n_jobs)
-        return SelectedSVM(n_iter, best, highest, scores, vectors, leading, rows, unlike[rows])
+        rows = np.arange(len(leading)) if self.calibrated is None else self.calibrated
+        return SelectedSVM(n_iter, best, highest, scores, vectors, leading, rows, leading[rows])
 
     def _wins_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
         if not self.break_ties or leading is None or len(np.unique(predicted_codes(leading))) > 1:
@@ -420,36 +417,33 @@ def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
 
 def scaffold_folds(
     targets: TargetColumn, scaffolds: Int64 | None, n_folds: int, seed: int
-) -> list[Fold] | None:
-    """Cut molecules into folds that keep each scaffold on one side; only molecules with a ring are held out.
+) -> tuple[list[Fold], Int64 | None]:
+    """Cut the training graphs into folds; those of molecules keep each scaffold on one side.
 
-    Errors on them estimate the errors on new chemistry. Molecules without a ring have no scaffold that could
-    be left out, and their errors would make the intervals of other molecules too narrow.
+    New molecules are unlike the known ones, so what is chosen and calibrated on held-out scaffolds fits them.
 
     Parameters
     ----------
     targets, n_folds, seed
         As for `inner_folds`.
     scaffolds
-        From `twinwl.models.calibration.scaffolds_of`, for all graphs.
+        From `twinwl.models.calibration.scaffolds_of`, for all graphs; None where they are no molecules.
 
     Returns
     -------
     folds
-        None for graphs that are not molecules, where the user gave groups, and for too few scaffolds.
+        Those of `inner_folds` where the user gave groups, and for too few scaffolds.
+    rings : array of int64, or None
+        The molecules that have a scaffold, if whole scaffolds are held out.
     """
-    if scaffolds is None or targets.groups is not None:
-        return None
-    own = scaffolds[targets.rows]
-    rings = own < len(scaffolds)  # molecules without a ring are numbered from n_graphs on
-    if np.bincount(targets.codes, rings).min() < _FEWEST_RINGS:
-        return None
-    try:
-        groups = np.unique(own, return_inverse=True)[1]
-        folds = inner_folds(replace(targets, groups=groups), n_folds, seed)
-    except TwinWLError:
-        return None
-    return [(learnt, held[rings[held]]) for learnt, held in folds if rings[held].any()]
+    if scaffolds is not None and targets.groups is None:
+        own = scaffolds[targets.rows]
+        rings = own < len(scaffolds)  # molecules without a ring are numbered from n_graphs on
+        if np.bincount(targets.codes, rings).min() >= _FEWEST_RINGS:
+            groups = np.unique(own, return_inverse=True)[1]
+            with contextlib.suppress(TwinWLError):
+                return inner_folds(replace(targets, groups=groups), n_folds, seed), np.flatnonzero(rings)
+    return inner_folds(targets, n_folds, seed), None
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,65 @@ from twinwl.arguments import pointer, ranges
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import TwinWLError
 from twinwl.graphs.batch import GraphBatch
+from twinwl.graphs.descriptors import Extra
 from twinwl.models.base import warn_unseen_labels
 from twinwl.models.explanation import RootedTree
 from twinwl.models.features import Encoding, FeatureEstimator, FeatureSpace, stwin_features
 from twinwl.models.pairs import DISTANCES, PairEncoding, PairSpace, pair_features
 
 Space: TypeAlias = FeatureSpace | PairSpace
+
+
+_TINY = 1e-300  # so that the deviation of two numbers that hardly differ is not 0
+_MOST = 5.0  # standard deviations; some descriptors of a few molecules are astronomically large
+
+
+@dataclass(frozen=True, eq=False)
+class ExtraScaling:
+    """How extra features become numbers of about the same size.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features that are used: those that vary.
+    usual, centre, scale : arrays of float64, shape (n_features,)
+        What stands for a missing value (the median), mean and standard deviation of the training graphs.
+    """
+
+    names: tuple[str, ...]
+    usual: Float64
+    centre: Float64
+    scale: Float64
+
+    @classmethod
+    def fitted(cls, extra: Extra) -> ExtraScaling:
+        """Learn from the training graphs.
+
+        >>> scaling = ExtraScaling.fitted(Extra(("a", "b"), np.array([[1.0, 2], [np.nan, 2], [3, 2]])))
+        >>> scaling.names, scaling.usual
+        (('a',), array([2.]))
+        """
+        known = ~np.isnan(extra.values).all(axis=0)
+        usual = np.zeros(len(extra.names))
+        usual[known] = np.nanmedian(extra.values[:, known], axis=0)
+        filled = np.where(np.isnan(extra.values), usual, extra.values)
+        varies = np.flatnonzero(filled.min(axis=0) < filled.max(axis=0))
+        if not len(varies):
+            raise TwinWLError("extra features: all are the same for all graphs; leave them out")
+        filled = filled[:, varies]
+        names = tuple(extra.names[place] for place in varies.tolist())
+        return cls(names, usual[varies], filled.mean(axis=0), np.maximum(filled.std(axis=0), _TINY))
+
+    def apply(self, extra: Extra | None) -> Float64:
+        """Return standardised features, at most 5 standard deviations from the mean."""
+        if extra is None:
+            raise TwinWLError(
+                f"the model learnt from {len(self.names)} extra features, such as {self.names[0]!r}, and "
+                "these graphs carry none; add them with batch.with_extra(...)"
+            )
+        values = extra.select(self.names).values
+        filled = np.where(np.isnan(values), self.usual, values)
+        return np.clip((filled - self.centre) / self.scale, -_MOST, _MOST)
 
 
 class ViewEncodings(NamedTuple):

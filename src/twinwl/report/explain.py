@@ -333,7 +333,10 @@ def columns_shown(
         environment = None
         if root is not None and molecule is not None and alphabet is not None:
             bonds, atoms = alphabet.edge_labels is not None, model.atoms_ or FIRST_ATOMS
-            environment = environment_of(molecule, root, column.tree.depth, atoms, bonds=bonds)
+            views = getattr(model, "view_names_", ())
+            atoms = column.name.partition(":")[0] if views else atoms
+            if not column.name.partition(":")[2 * bool(views)].startswith("d"):  # a pair has no environment
+                environment = environment_of(molecule, root, column.tree.depth, atoms, bonds=bonds)
         words = _words(column, "node" if molecule is None else "atom")
         strength, frame = abs(column.share) / largest, _frame(drawing, around)
         shown.append(ShownColumn(column, strength, words, around, root, frame, environment))
