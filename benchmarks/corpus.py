@@ -153,7 +153,10 @@ def molecules(n: int, folder: Path, running: Sequence[str] = (), rows: int = _RO
 
 def write_molecules(n: int, path: Path, n_rows: int = _ROWS) -> int:
     """Write Parquet files with columns of edges; return the number of distinct graphs."""
-    sets = [tw.load_dataset(name, verbose=False).graphs for name in ("HIV", "Tox21", "BACE", "BBBP")]
+    sets = [
+        tw.load_dataset(name, verbose=False, atoms="skeleton").graphs
+        for name in ("HIV", "Tox21", "BACE", "BBBP")
+    ]
     graphs = tw.concatenate(sets)
     graphs = graphs[graphs.nodes_per_graph > 1]
     # One of each, so that all that is known of copies is what is made here.

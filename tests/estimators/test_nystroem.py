@@ -63,7 +63,8 @@ def test_the_kernel_is_approximated_by_itself_for_large_training_sets(monkeypatc
     assert exact.n_support_ != 7
     assert "landmarks" not in str(exact.report_)
     monkeypatch.setattr("twinwl.models.svc.LARGEST_EXACT", 39)
-    large = tw.STwinSVC(1, 1.0, n_components=7).fit(graphs, y)
+    with pytest.warns(tw.TwinWLWarning, match="40 training graphs: .* approximated with 7 landmarks"):
+        large = tw.STwinSVC(1, 1.0, n_components=7).fit(graphs, y)
     assert large.n_support_ == 7
     assert "kernel approximated with 7 landmarks" in str(large.report_)
     assert tw.STwinSVC(1, 1.0, kernel_approximation=None).fit(graphs, y).n_support_ == exact.n_support_

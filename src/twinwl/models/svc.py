@@ -12,7 +12,7 @@ from scipy import sparse
 from twinwl import arguments
 from twinwl.arguments import FLAG, ROUNDS, checked, integer, number, old_names, one_of, one_or_more
 from twinwl.arrays import Float64, Int64
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
@@ -278,6 +278,11 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             needed = (_MATRICES_OF_LANDMARKS + further) * n_landmarks * n_graphs
             what, remedy = f"with {n_landmarks:,} landmarks,", "use a smaller n_components"
         arguments.check_fits(8 * needed, None, f"the kernel of {n_graphs:,} training graphs, {what}", remedy)
+        if approximation != self.kernel_approximation and approximation is not None:
+            warn_caller(
+                f"{n_graphs:,} training graphs: the kernel is approximated with {n_landmarks:,} landmarks; "
+                "kernel_approximation='nystroem' does so without this warning, None compares all pairs"
+            )
         return approximation is not None
 
     def _decisions(self, X: GraphsLike) -> list[Float64]:
