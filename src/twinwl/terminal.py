@@ -97,9 +97,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def say(
-    text: str, *, error: bool = False, colour: str | None = None, dim: bool = False, end: str = "\n"
-) -> None:
+def say(text: str, *, error: bool = False, colour: str | None = None, end: str = "\n") -> None:
     """Print a text on standard output, or on standard error.
 
     >>> say("3 graphs")
@@ -108,8 +106,8 @@ def say(
     import typer  # noqa: PLC0415  (imported only if something is printed)
 
     shown = printable(text)
-    if colour or dim:
-        shown = typer.style(shown, fg=colour, dim=dim or None)
+    if colour:
+        shown = typer.style(shown, fg=colour)
     typer.echo(shown + end, err=error, nl=False)
 
 

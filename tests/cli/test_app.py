@@ -122,7 +122,7 @@ def test_commands_are_shown_in_four_groups():
 
 
 def test_methods_are_listed_with_their_parameters():
-    listed = runner.invoke(app, ["methods"]).stdout
+    listed = runner.invoke(app, ["methods"], env={"COLUMNS": "120"}).stdout
     assert all(
         name in listed
         for name in ("stwin-svc", "STwinSVC", "ntwin", "NTwinClassifier", "classes and numbers")

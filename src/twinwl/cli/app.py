@@ -143,8 +143,8 @@ class _ErrorsAsOneLine(Group):
 def _check_removed(args: list[str]) -> list[str]:
     """Refuse what earlier versions had, and name its successor.
 
-    >>> _check_removed(["train", "--set", "readout=gat"])
-    ['train', '--subgraph-network=gat']
+    >>> _check_removed(["train", "--method=gin"])
+    ['train', '--method=gin']
     """
     for given in (*args[1:2], *(word for word in args if word.startswith("--"))):
         name = given.partition("=")[0]

@@ -437,23 +437,25 @@ class Job:
                 entry = {"name": task.name, "input": task.digest, **result}
                 self._record({"stage": stage, **entry, "seconds": self.seconds})
                 done[task.name] = entry
-                errors = entry.get("errors", 0)
                 rows_done += task.rows
-                aside += errors
+                aside += entry.get("errors", 0)
                 rate = (rows_done - rows_before) / max(time.perf_counter() - began, 1e-9)
                 bar.reach(rows_done)
                 bar.note(f"{rate:,.0f}/s", *([f"{aside:,} set aside"] if aside else []))
-                event = {
-                    "event": "task",
-                    "stage": stage,
-                    "name": task.name,
-                    "rows": task.rows,
-                    "errors": errors,
-                }
-                event |= {"done": rows_done, "total": total, "set_aside": aside}
-                event["rows_per_second"] = round(rate, 1)
-                event["seconds_left"] = round((total - rows_done) / rate, 1) if rate else None
-                self._report(event)
+                self._report(
+                    {
+                        "event": "task",
+                        "stage": stage,
+                        "name": task.name,
+                        "rows": task.rows,
+                        "errors": entry.get("errors", 0),
+                        "done": rows_done,
+                        "total": total,
+                        "set_aside": aside,
+                        "rows_per_second": round(rate, 1),
+                        "seconds_left": round((total - rows_done) / rate, 1) if rate else None,
+                    }
+                )
         warn_kinds(warnings, " (in one of {:,} shards with such cases)")
         if failures:
             more = f" ({len(failures) - 1} more shards failed)" if len(failures) > 1 else ""

@@ -343,8 +343,12 @@ def _records_of(piece: Piece, settings: Fields) -> tuple[list[records.Record], A
         listed = list(records.smiles_records(filled))
     else:
         listed = list(records.graph6_records(filled, ""))
-        if settings["directed"] or b"&" in content:  # only digraph6 has that character
-            listed = [_of_direction(record, directed=settings["directed"]) for record in listed]
+        directed = settings["directed"]
+        kinds = ("un", "") if directed else ("", "un")
+        wrong = f"it is {kinds[0]}directed, the corpus is {kinds[1]}directed"
+        for place, record in enumerate(listed):
+            if record.text.removeprefix(">>digraph6<<").startswith("&") != directed:
+                listed[place] = record._replace(error=wrong)
     columns = {
         column: [record.cells[place] if record.cells else None for record in listed]
         for place, column in enumerate(wanted)
@@ -354,14 +358,6 @@ def _records_of(piece: Piece, settings: Fields) -> tuple[list[records.Record], A
         columns[_NAME] = [None if record.name == record.text else record.name for record in listed]
     pa = arrow()
     return listed, pa.table({column: pa.array(cells, pa.string()) for column, cells in columns.items()})
-
-
-def _of_direction(record: records.Record, *, directed: bool) -> records.Record:
-    """Mark a graph6 record that is not directed as the corpus is."""
-    if record.text.removeprefix(">>digraph6<<").startswith("&") == directed:
-        return record
-    here, there = ("un", "") if directed else ("", "un")
-    return record._replace(error=f"it is {here}directed, the corpus is {there}directed")
 
 
 def _read_all_but_bad(

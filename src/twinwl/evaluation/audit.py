@@ -20,7 +20,7 @@ from twinwl.arrays import Fields, Int64, Values
 from twinwl.datasets.dataset import ALL, Dataset, as_targets, known_cells
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_columns, read_source, read_with_targets, targets_in
-from twinwl.errors import TwinWLError, setting, shown, warn_caller
+from twinwl.errors import TwinWLError, prefix_errors, setting, shown, warn_caller
 from twinwl.evaluation.predictions import Predictions
 from twinwl.graphs.atom_labels import IDENTITY_ATOMS, LADDER
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
@@ -523,8 +523,11 @@ def _groups(
 
     Molecules that differ at one level differ at all finer ones, so those that are alone are not read again.
     """
+    listing = ", ".join(f"{place}: {one.data.name}" for place, one in enumerate(sets))
     with ProgressBar("comparing", len(levels)) as bar:
-        groups = copies_of(_join_sets(graphs, sets))
+        with prefix_errors(f"the sets ({listing}) cannot be compared"):
+            joined = concatenate(graphs)
+        groups = copies_of(joined)
         bar.advance()
         yield levels[0], groups
         for level in LADDER[1 : len(levels)]:
@@ -536,14 +539,6 @@ def _groups(
             groups = np.unique(np.stack([groups, finer]), axis=1, return_inverse=True)[1].ravel()
             bar.advance()
             yield level, groups
-
-
-def _join_sets(graphs: list[GraphBatch], sets: Sequence[AuditedSet]) -> GraphBatch:
-    try:
-        return concatenate(graphs)
-    except TwinWLError as error:
-        listing = ", ".join(f"{place}: {one.data.name}" for place, one in enumerate(sets))
-        raise TwinWLError(f"the sets ({listing}) cannot be compared: {error}") from error
 
 
 def _partners(earlier: Int64, later: Int64) -> Int64:

@@ -104,7 +104,14 @@ class ObjectConstructors:
         labels = aligned(node_labels, n_graphs, "node_labels")
         features = aligned(node_features, n_graphs, "node_features")
         declared = aligned(num_nodes, n_graphs, "num_nodes")
-        node_counts = _node_counts(declared, labels or features, edge_counts, edges)
+        if declared is not None:
+            count = integer(0, MAX_ITEMS)
+            sizes = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]
+            node_counts = np.array(sizes, np.int64)
+        elif labels or features:
+            node_counts = np.array([_length(part) for part in labels or features or ()], np.int64)
+        else:
+            node_counts = largest_ends(edge_counts, edges)
         return build_labelled(
             node_counts,
             edge_counts,
@@ -334,19 +341,6 @@ def _edge_array(graph: int, edge_list: object) -> Int64:
 def _is_node(end: object) -> bool:
     is_integer = isinstance(end, int | np.integer) and not isinstance(end, bool)
     return is_integer and abs(int(end)) <= MAX_ITEMS  # type: ignore[call-overload]
-
-
-def _node_counts(
-    declared: Sequence[object] | None, per_node: Sequence[Any] | None, edge_counts: Int64, edges: Int64
-) -> Int64:
-    """Return the number of nodes of each graph: as given, else from the largest node number."""
-    if declared is not None:
-        count = integer(0, MAX_ITEMS)
-        given = [checked("num_nodes", value, count, graph=graph) for graph, value in enumerate(declared)]
-        return np.array(given, dtype=np.int64)
-    if per_node is not None:
-        return np.array([_length(part) for part in per_node], np.int64)
-    return largest_ends(edge_counts, edges)
 
 
 def _length(part: Any) -> int:  # noqa: ANN401

@@ -397,7 +397,11 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
             batch = concatenate([batch, held])
             more = self._encode(y, len(held), "validation_data")
             if weights is not None:
-                weights = np.concatenate([weights, _usual_weights(weights, answers, more)])
+                # Other graphs have the mean weight: of their class; of numbers and tasks, of all.
+                usual = np.broadcast_to(weights.mean(axis=0), more.shape)
+                if answers.ndim == 1 and answers.dtype.kind != "f":
+                    usual = (np.bincount(answers, weights) / np.bincount(answers))[more]
+                weights = np.concatenate([weights, usual])
             answers = np.concatenate([answers, more])
         rows = LabelledSet(self._learnt_examples(batch, start), answers, weights)
         self.module_, history = self._train_module(rows, self.n_epochs_, seeds, start)
@@ -538,14 +542,6 @@ def split_rows(
         return np.arange(len(targets.rows)), None
     found = None if scaffolds is None else hold_out_scaffolds(targets.codes, fraction, seed, scaffolds())
     return found or hold_out(targets.codes, fraction, seed, targets.groups)
-
-
-def _usual_weights(weights: Float64, answers: Int64 | Float64, others: Int64 | Float64) -> Float64:
-    """Return weights of other rows: the mean of those of the same class; of numbers and tasks, of all."""
-    if answers.ndim > 1 or answers.dtype.kind == "f":
-        return np.broadcast_to(weights.mean(axis=0), (len(others), *weights.shape[1:]))
-    mean: Float64 = np.bincount(answers, weights) / np.bincount(answers)
-    return mean[others]
 
 
 @with_parameters

@@ -61,6 +61,8 @@ from twinwl.refinement.colours import Round, RoundTable, colour_round, messages_
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 Hops: TypeAlias = "int | tuple[int, ...] | Literal['growing']"
+Radii: TypeAlias = "tuple[int | None, ...]"
+"""Of the rooted subgraphs of each layer; None stands for the whole graph."""
 RootMark: TypeAlias = "Literal['none', 'root', 'distance']"
 
 ROOT_MARK = one_of("none", "root", "distance")
@@ -154,7 +156,7 @@ class Quotient:
         2     2     60        8          7.5
     """
 
-    hops: tuple[int | None, ...]
+    hops: Radii
     n_first: int
     rounds: tuple[Round, ...]
     pools: tuple[Pool, ...]
@@ -291,7 +293,7 @@ class RowExamples:
     def __init__(
         self,
         batch: GraphBatch,
-        hops: tuple[int | None, ...],
+        hops: Radii,
         root_mark: RootMark,
         labels: tuple[Label, ...],
         edge_labels: tuple[Label, ...] | None,
@@ -389,7 +391,7 @@ def draw_roots(graph_ptr: Int64, roots: float) -> tuple[Int64, Float64]:
 
 def _build(
     plain: GraphBatch,
-    hops: tuple[int | None, ...],
+    hops: Radii,
     root_mark: RootMark,
     n_codes: tuple[int, int],
     max_memory: int | None,
@@ -457,7 +459,7 @@ class _Building:
     def __init__(
         self,
         plain: GraphBatch,
-        hops: tuple[int | None, ...],
+        hops: Radii,
         root_mark: RootMark,
         marks: int,
         n_codes: tuple[int, int],

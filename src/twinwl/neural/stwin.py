@@ -29,7 +29,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 import torch
-from scipy import sparse
+from scipy.sparse import csr_matrix, hstack
 from torch import Tensor, nn
 
 from twinwl.arguments import WIDTH, one_of, pointer, ranges
@@ -96,7 +96,7 @@ class SparsePerceptron(nn.Module):
 
 
 # Features of some graphs and, where those are sums of sizes, the counts, with the same entries; else None.
-Views: TypeAlias = tuple[sparse.csr_matrix, sparse.csr_matrix | None]
+Views: TypeAlias = tuple[csr_matrix, csr_matrix | None]
 
 # 1, 2, 3, 4, 6, 8, 12, 16, …: all that a graph with 2³¹ nodes can need.
 STEPS: Int64 = np.unique(np.concatenate([2 ** np.arange(32), 3 * 2 ** np.arange(30)]))
@@ -120,8 +120,8 @@ class NetworkInput:
     excess_columns : array of int64, or None
         The columns whose sizes vary among the training graphs; each has one more column behind all steps.
 
-    >>> counts = sparse.csr_matrix([[2.0, 1.0], [2.0, 0.0]])
-    >>> sums = sparse.csr_matrix([[7.0, 2.0], [5.0, 0.0]])
+    >>> counts = csr_matrix([[2.0, 1.0], [2.0, 0.0]])
+    >>> sums = csr_matrix([[7.0, 2.0], [5.0, 0.0]])
     >>> scaling = NetworkInput.fit_to(2, [(sums, counts)])
     >>> scaling.usual_sizes, scaling.step_ptr, scaling.excess_columns
     (array([3., 2.]), array([0, 2, 3]), array([0]))
@@ -172,7 +172,7 @@ class NetworkInput:
         """Number of input columns of the network."""
         return self.n_steps + (0 if self.excess_columns is None else len(self.excess_columns))
 
-    def apply(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> sparse.csr_matrix:
+    def apply(self, features: csr_matrix, counts: csr_matrix | None) -> csr_matrix:
         """Return the input of the network, shape (n_graphs, width)."""
         steps = self._steps(features if counts is None else counts)
         if counts is None or self.usual_sizes is None or self.excess_columns is None:
@@ -180,14 +180,14 @@ class NetworkInput:
         # Each entry's sum of sizes minus what is usual; both matrices have the same entries.
         sums = features.data - self.usual_sizes[features.indices] * counts.data
         sums[np.abs(sums) < _NOTHING * features.data] = 0.0
-        excess = sparse.csr_matrix(
+        excess = csr_matrix(
             (EXCESS_SCALE * sums, features.indices, features.indptr),
             shape=features.shape,
         )[:, self.excess_columns]
         excess.eliminate_zeros()
-        return sparse.hstack([steps, excess], format="csr")
+        return hstack([steps, excess], format="csr")
 
-    def _steps(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
+    def _steps(self, counts: csr_matrix) -> csr_matrix:
         """Return the steps that each count reaches, every graph's brought to one length."""
         column = counts.indices
         reached = np.minimum(_steps_reached(counts.data), np.diff(self.step_ptr)[column])
@@ -195,7 +195,7 @@ class NetworkInput:
         per_graph = np.diff(indptr)
         values = np.repeat(STEPS_LENGTH / np.sqrt(np.maximum(per_graph, 1)), per_graph)
         indices = ranges(self.step_ptr[column], reached)
-        return sparse.csr_matrix((values, indices, indptr), shape=(counts.shape[0], self.n_steps))
+        return csr_matrix((values, indices, indptr), shape=(counts.shape[0], self.n_steps))
 
     def fits(self, n_columns: int, *, sums: bool) -> bool:
         """Return whether a scaling of a model file fits this many columns of sums, or of counts."""
@@ -341,10 +341,10 @@ class STwinNetworkEstimator(NeuralGraphEstimator):
         data, indices, indptr = colour_histograms(
             batch, encoding.column_of_node, encoding.space.columns_per_round, weigh_by_size=False
         )
-        counts = sparse.csr_matrix((data, indices, indptr), shape=encoding.matrix.shape)
+        counts = csr_matrix((data, indices, indptr), shape=encoding.matrix.shape)
         return features, keep_columns(counts, columns)
 
-    def _scale(self, features: sparse.csr_matrix, counts: sparse.csr_matrix | None) -> SparseExamples:
+    def _scale(self, features: csr_matrix, counts: csr_matrix | None) -> SparseExamples:
         return SparseExamples(features if self.input_ is None else self.input_.apply(features, counts))
 
     # ------------------------------------------------------------------ model files
