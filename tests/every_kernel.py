@@ -67,6 +67,7 @@ def tour(folder):
         for batch in (labelled, plain, long):
             vectorizer = tw.STwinVectorizer(2, features, edge_labels=True, min_df=2).fit(batch)
             out.append(vectorizer.transform(batch).toarray().tolist())
+    out.append(tw.STwinVectorizer(1, pairs=3).fit_transform(labelled).toarray().tolist())
     for base in ("linear", "minmax", "intersection"):
         out.append(tw.TwinKernel(2, base=base).fit(labelled).transform(labelled).tolist())
     out.append(

@@ -290,6 +290,12 @@ class GraphBatch(
             `twinwl.graphs.descriptors.rdkit_descriptors` returns; NaN or None where a value is missing. None
             leaves them out.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> GraphBatch.from_edges([[(0, 1)]]).with_extra({"mass": [46.1]})
         GraphBatch(1 graph, 2 nodes, 1 edge, 1 extra feature)
         """

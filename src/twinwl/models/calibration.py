@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-from scipy.special import softmax
 
 from twinwl.arguments import Constraint, checked, number, pointer
 from twinwl.arrays import Bool, Fields, Float32, Float64, Int64, UInt64, Values
@@ -192,6 +191,8 @@ def probabilities_of(logits: Float64) -> Float64:
     >>> probabilities_of(np.array([0.0])).tolist()
     [[0.5, 0.5]]
     """
+    from scipy.special import softmax  # noqa: PLC0415  (slow to load; errors come before)
+
     scores = logits if logits.ndim > 1 else logits[:, None]
     if scores.shape[1] == 1:  # two classes share one value
         scores = np.hstack([np.zeros_like(scores), scores])
