@@ -32,9 +32,10 @@ def with_extra_features(
         Where the graphs come from, and the options with which it was read.
 
     >>> import pandas
-    >>> table = pandas.DataFrame({"smiles": ["CC", "CO"], "mass": ["2", ""]})
     >>> from twinwl import load_dataset
-    >>> with_extra_features(load_dataset(table), "mass", table).graphs.extra.values.tolist()
+    >>> table = pandas.DataFrame({"smiles": ["CC", "CO"], "active": [0, 1], "mass": ["2", ""]})
+    >>> data = load_dataset(table, target="active")
+    >>> with_extra_features(data, "mass", table).graphs.extra.values.tolist()
     [[2.0], [nan]]
     """
     if wanted is None:
