@@ -38,7 +38,7 @@ def sound(tmp_path_factory):
 
 def calls(folder, corpus, out):
     """Return every public call on a corpus, by name."""
-    quick = {"workers": 1, "progress": False}
+    quick = {"workers": 1, "verbose": False}
     opened = tw.Corpus(corpus)
     return {
         "list": lambda: [len(opened), repr(opened), list(opened)],
@@ -126,7 +126,7 @@ def test_every_value_of_a_journal_is_checked(sound, tmp_path, job):
     corpus, torn, out = sound / "corpus", tmp_path / "torn", tmp_path / "out"
 
     def run(folder, **running):
-        opened, running = tw.Corpus(corpus), {"workers": 1, "progress": False, **running}
+        opened, running = tw.Corpus(corpus), {"workers": 1, "verbose": False, **running}
         match job:
             case "build":
                 tw.Corpus.build(sound / "a.parquet", folder, rows_per_shard=2, **running)
