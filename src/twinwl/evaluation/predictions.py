@@ -17,8 +17,7 @@ from twinwl.errors import TwinWLError, prefix_errors, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
 from twinwl.models.calibration import ClassHead, NumberHead, kept
-from twinwl.models.metrics import METRICS, Answers, figures, names_for, positive_name
-from twinwl.models.report import only_one
+from twinwl.models.metrics import METRICS, Answers, figures, names_for, only_one, positive_name
 from twinwl.refinement.colours import Alphabet, refine
 
 _INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")
