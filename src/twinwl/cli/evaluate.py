@@ -56,7 +56,7 @@ $ twinwl evaluate MUTAG --method stwin --method wl --grid compact --store result
 
 $ twinwl evaluate BBBP.csv --target BBBP --method stwin-svc
 
-$ twinwl evaluate EXP --method --set readout=rooted-wl
+$ twinwl evaluate EXP --method stwin-svc --set readout=rooted-wl
 
 $ twinwl evaluate BACE.csv --target Class --method stwin-svc --split scaffold --metric roc-auc
 

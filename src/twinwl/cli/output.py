@@ -12,7 +12,7 @@ from twinwl.files.storage import open_to_write, table_bytes
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
-    from twinwl.models.report import Rendered
+    from twinwl.models.metrics import Rendered
 
 _TEXTS_SHOWN = 8
 
