@@ -227,7 +227,7 @@ for _panel, _names in _SUBCOMMANDS.items():
         if hasattr(_module, "register"):
             _module.register(app, _panel)
         else:
-            add(app, _module.hash_graphs if _name == "hash" else getattr(_module, _name), _name, _panel)
+            add(app, getattr(_module, _name), _name, _panel)
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, TABLES, arg, check_output, opt, say_ids
-from twinwl.cli.output import write_table
+from twinwl.cli.output import cells_for, write_table
 from twinwl.errors import TwinWLError
 from twinwl.files.storage import open_to_write
 from twinwl.terminal import ProgressBar, counted, one_line, say
@@ -233,12 +233,8 @@ def _write_rows(
     path: Path, more: Mapping[str, Sequence[Any]], columns: Mapping[str, list[Any]], rows: Sequence[int]
 ) -> None:
     """Write some rows of a table, behind further columns of these rows."""
-    from twinwl.evaluation.predictions import as_numbers  # noqa: PLC0415  (slow)
-
     cells = {name: [column[row] for row in rows] for name, column in columns.items()}
-    if path.suffix.lower() not in {".csv", ".tsv"}:  # formats that know numbers
-        cells = {name: as_numbers(column) for name, column in cells.items()}
-    write_table(path, {**more, **cells})
+    write_table(path, {**more, **cells_for(path, cells)})
 
 
 def _print_summary(

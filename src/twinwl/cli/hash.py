@@ -24,7 +24,7 @@ from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readou
 from twinwl.terminal import ProgressBar, one_line, say
 
 
-def hash_graphs(
+def hash(  # noqa: A001  (the name of the command)
     files: Annotated[
         list[str], arg("DATA", "Files, FILE#17, smiles:CCO, graph6:Bw, or - for graph6 from standard input.")
     ],

@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, opt
-from twinwl.cli.output import load_predictor, write_table
+from twinwl.cli.output import cells_for, load_predictor, write_table
 from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.terminal import ProgressBar, say
 
@@ -122,9 +122,8 @@ def predict(
         answers |= _nearest_columns(search(found, training, 1, reading).matches)
     if truth is not None and not columns:
         answers["target"] = truth
-    if output is not None and output.suffix.lower() in {".json", ".jsonl", ".parquet"}:
-        columns = {name: predictions.as_numbers(cells) for name, cells in columns.items()}
-    table = predictions.prediction_table(found, columns, answers)
+    source = columns if output is None else cells_for(output, columns)
+    table = predictions.prediction_table(found, source, answers)
     if output is None:
         say(table_bytes(table, ".csv").decode(), end="")
     else:

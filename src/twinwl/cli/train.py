@@ -78,7 +78,9 @@ def train(
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
     how = trainable(method).with_settings(settings)
     reading = replace(reading, not_targets=tuple((extra_features or "").split(",")))
-    found = with_extra_features(read_source(data, reading, "needed"), extra_features, data, reading)
+    found = read_source(data, reading, "needed")
+    if extra_features is not None:
+        found = with_extra_features(found, extra_features, data, reading)
     if split == "scaffold" or (split == "stratified" and found.smiles is not None):
         found = _group(found, data, split)
     chosen = task_of(found.targets, task, found.target, found.tasks)

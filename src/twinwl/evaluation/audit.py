@@ -11,7 +11,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from twinwl.models.metrics import Rendered, figures, measure, positive_name
 from twinwl.models.search import Queries
 from twinwl.models.targets import task_of
 from twinwl.terminal import ProgressBar, aligned, one_line
-
-if TYPE_CHECKING:
-    from twinwl.report.page import Page
 
 
 def copies_of(graphs: GraphBatch) -> Int64:
@@ -161,6 +158,7 @@ class Audit(Rendered):
     """
 
     _records = "matches"
+    _own_page = "audit_page"
     sizes: dict[str, int]
     levels: tuple[str, ...]
     level: str
@@ -210,11 +208,6 @@ class Audit(Rendered):
             for one in self.overlaps
             for level, count in (*one.same.items(), ("nearly", one.near))
         }
-
-    def _page(self) -> Page:
-        from twinwl.report.audit_page import audit_page  # noqa: PLC0415  (on demand)
-
-        return audit_page(self, self.data)
 
     def rows_in_common(self, name: str, level: str | None = None) -> Int64:
         """Return the rows of a set that an earlier set has too.

@@ -62,7 +62,7 @@ _QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) -> MethodComparison: ...  # noqa: ANN401
 @overload
 def evaluate(method: object = None, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
-@old_names(progress="verbose")
+@old_names({"splits": "it is now called split"}, progress="verbose")
 def evaluate(
     method: object = None,
     dataset: Dataset | str | Path | tuple[object, ...] | None = None,
@@ -74,7 +74,6 @@ def evaluate(
     seed: int = 0,
     split: object = None,
     groups: str | Sequence[object] | None = None,
-    splits: str | Path | None = None,
     task: str = "auto",
     metrics: Sequence[str] | None = None,
     scoring: str | None = None,
@@ -122,8 +121,6 @@ def evaluate(
     groups
         A column of the table, or one value per graph: graphs with the same value are kept together in every
         split. None uses those of the data set.
-    splits
-        The former name of ``split``; an error.
     task
         ``"classification"``, ``"regression"``, or ``"auto"``: by the method or, if it supports both, by the
         targets (`twinwl.models.targets`). The result reports which was chosen.
@@ -199,8 +196,6 @@ def evaluate(
     on_ray = checked("engine", engine, one_of(*ENGINES)) == "ray"
     workers = effective_n_jobs(n_jobs or 1) if n_jobs or not on_ray else None
     runner = engine_of(engine, workers, address)
-    if splits is not None:
-        raise TwinWLError(f"splits: got {shown(splits)}; this parameter is now called split")
     store = checked("store", store, PATH, None)
     verbose = checked("verbose", verbose, FLAG, None)
     time_budget = checked("time_budget", time_budget, number(0), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from twinwl.errors import TwinWLError
 from twinwl.models.metrics import Rendered
 from twinwl.models.search import N_ITER, Queries
 from twinwl.terminal import one_line
-
-if TYPE_CHECKING:
-    from twinwl.report.page import Page
 
 _QUERIES_SHOWN = 10
 
@@ -80,6 +77,8 @@ class Neighbours(Rendered):
     """
 
     _records = "matches"
+    _own_page = "neighbours_page"
+    _title = "The most similar graphs"
     matches: list[Neighbour]
     n_graphs: int
     indices: Int64 = field(repr=False)
@@ -114,15 +113,6 @@ class Neighbours(Rendered):
 
     def _bars(self) -> dict[str, float]:
         return {f"{one.query}, {one.rank}: {one.name}": one.similarity for one in self.matches}
-
-    @property
-    def _title(self) -> str:
-        return "The most similar graphs"
-
-    def _page(self) -> Page:
-        from twinwl.report.audit_page import neighbours_page  # noqa: PLC0415  (on demand)
-
-        return neighbours_page(self)
 
 
 def neighbours(

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from twinwl.isomorphism.hashing import EVERY_RADIUS_UP_TO, graph_keys
 from twinwl.isomorphism.readouts import resolve
 from twinwl.models.metrics import Rendered
 from twinwl.terminal import ProgressBar, aligned
-
-if TYPE_CHECKING:
-    from twinwl.report.page import Page
 
 TAKES = ("batch", "networkx", "pyg")
 _CLEARLY = 10.0  # a difference counts only from so many times the noise of relabelling on
@@ -152,6 +149,7 @@ class Power(Rendered):
     """
 
     _records = "scores"
+    _own_page = "power_page"
     suite: str
     categories: dict[str, int]
     copies: int
@@ -204,11 +202,6 @@ class Power(Rendered):
     @property
     def _title(self) -> str:
         return f"{self.suite}: pairs told apart, of {self.n_pairs}"
-
-    def _page(self) -> Page:
-        from twinwl.report.audit_page import power_page  # noqa: PLC0415  (on demand)
-
-        return power_page(self)
 
     def table(self) -> list[list[str]]:
         """Return the counts as rows of text: a header, one row per category, one column per method."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +17,6 @@ from twinwl.models import metrics
 from twinwl.models.calibration import ClassHead, NumberHead, kept
 from twinwl.models.metrics import METRICS, Answers, figures, names_for, only_one, positive_name
 from twinwl.refinement.colours import Alphabet, refine
-
-_INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")
-_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,23 +310,6 @@ def prediction_table(
         columns[f"twinwl_{name}" if name in columns else name] = by_row(values)
     columns["twinwl_error" if "error" in columns else "error"] = [reason_of_row.get(row) for row in rows]
     return columns
-
-
-def as_numbers(cells: Sequence[Any]) -> list[Any]:
-    """Return the cells of a text file as numbers if all are, None where empty, for formats that have numbers.
-
-    Identifiers such as 007 stay text.
-
-    >>> as_numbers(["1", "", "-2"]), as_numbers(["0.5", "3"]), as_numbers(["007", "1"])
-    ([1, None, -2], [0.5, 3.0], ['007', '1'])
-    """
-    if not all(cell is None or isinstance(cell, str) for cell in cells):
-        return list(cells)
-    texts = [cell.strip() for cell in cells if cell is not None and cell.strip()]
-    kind: Callable[[str], float] = int if all(map(_INTEGER.fullmatch, texts)) else float
-    if not texts or not all(_NUMBER.fullmatch(text) and math.isfinite(float(text)) for text in texts):
-        return list(cells)
-    return [kind(cell) if cell is not None and cell.strip() else None for cell in cells]
 
 
 def unseen_shares(model: object, graphs: GraphBatch) -> Float64 | None:

@@ -35,17 +35,9 @@ _LONGEST_NAME = 34
 _SIZE, _TILE = (480.0, 250.0), (340.0, 220.0)
 
 
-def audit_page(audit: Audit, sets: Sequence[Dataset]) -> Page:
-    """Return the page.
-
-    Parameters
-    ----------
-    audit
-        What was found.
-    sets
-        The data sets, in their order, to draw graphs of.
-    """
-    noun, pictures = _noun(audit), _pictures(audit, sets)
+def audit_page(audit: Audit) -> Page:
+    """Return the page of what data sets share."""
+    noun, pictures = _noun(audit), _pictures(audit)
     scores = [_score_table(audit.scores, noun)] if audit.scores else []
     sections = [
         Section("overlap", f"{noun}s in common".capitalize(), _overlap(audit) if audit.overlaps else []),
@@ -171,23 +163,34 @@ def _near(audit: Audit, pictures: list[str]) -> list[Block]:
     return [text, Drawings(pictures, "")]
 
 
-def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[str]:
+def _pictures(audit: Audit) -> list[str]:
     """Draw the most similar pairs; a label has one colour in all pictures."""
-    by_name = dict(zip(audit.sizes, sets))
+    by_name = dict(zip(audit.sizes, audit.data))
     near = sorted((match for match in audit.matches if match.same is None), key=lambda one: -one.similarity)
     pictures: list[str] = []
     slots: dict[object, int] = {}
     for match in near:
         sides = [(match.set, match.row, match.name), (match.other_set, match.other_row, match.other_name)]
-        pair = [(by_name[name], int(np.flatnonzero(by_name[name].rows == row)[0])) for name, row, _ in sides]
-        if all(0 < data.graphs.nodes_per_graph[place] <= _LARGEST_DRAWN for data, place in pair):
-            for (data, place), side in zip(pair, sides):
-                smiles = None if data.smiles is None else data.smiles[place]
-                title = f"{_anchor(*side)}  ({match.similarity:.3f})"
-                pictures.append(svg_of(data.graphs[place], smiles, title=title, size=_SIZE, slots=slots))
+        pair = []
+        for side in sides:
+            data = by_name[side[0]]
+            place = int(np.flatnonzero(data.rows == side[1])[0])
+            pair += _picture(data, place, f"{_anchor(*side)}  ({match.similarity:.3f})", _SIZE, slots)
+        pictures += pair if len(pair) == _A_PAIR else []
         if len(pictures) == 2 * _PAIRS_DRAWN:
             break
     return pictures
+
+
+def _picture(
+    data: Dataset, place: int, title: str, size: tuple[float, float], slots: dict[object, int]
+) -> list[str]:
+    """Draw a graph, a molecule with its elements as labels; nothing if it is too large to be seen."""
+    graph, smiles = data.graphs[place], None if data.smiles is None else data.smiles[place]
+    if smiles is not None:  # whatever level it was read at
+        graph = GraphBatch.from_smiles([smiles])
+    small = 0 < graph.n_nodes <= _LARGEST_DRAWN
+    return [svg_of(graph, smiles, title=title, size=size, slots=slots)] if small else []
 
 
 def _anchor(name: str, row: int, title: str) -> str:
@@ -204,19 +207,12 @@ def neighbours_page(found: Neighbours) -> Page:
     place_of_row = {row: place for place, row in enumerate(found.graphs.rows.tolist())}
     slots: dict[object, int] = {}
 
-    def pictures(data: Dataset, place: int, title: str) -> list[str]:
-        graph, smiles = data.graphs[place], None if data.smiles is None else data.smiles[place]
-        if smiles is not None:  # with elements as labels, whatever level they were read at
-            graph = GraphBatch.from_smiles([smiles])
-        small = 0 < graph.n_nodes <= _LARGEST_DRAWN
-        return [svg_of(graph, smiles, title=title, size=_TILE, slots=slots)] if small else []
-
     sections = []
     for query, name in enumerate(found.queries.names[:_QUERIES_DRAWN]):
-        drawn, rows = pictures(found.queries, query, f"query: {_short(name)}"), []
+        drawn, rows = _picture(found.queries, query, f"query: {_short(name)}", _TILE, slots), []
         for one in found.of(query):
             title = f"{one.similarity:.3f}  {_short(one.name)}"
-            drawn += pictures(found.graphs, place_of_row[one.row], title)
+            drawn += _picture(found.graphs, place_of_row[one.row], title, _TILE, slots)
             rows.append([one.rank, f"{one.similarity:.3f}", one.name, one.row])
         table = PlainTable(["Rank", "similarity", noun, "row"], rows, frozenset([2]))
         blocks: list[Block] = [Drawings(drawn, "", table, "small")] if drawn else [table]
@@ -251,13 +247,7 @@ _READING = (
 
 
 def power_page(power: Power) -> Page:
-    """Return the page.
-
-    Parameters
-    ----------
-    power
-        What was found.
-    """
+    """Return the page of what was told apart."""
     best = max(power.names, key=lambda name: power.score(name).separated)
     every = [power.score(name) for name in power.names]
     header, *rows = power.table()
