@@ -145,8 +145,8 @@ def _check_removed(args: list[str]) -> list[str]:
     >>> _check_removed(["train", "--method=gin"])
     ['train', '--method=gin']
     """
-    for given in (*args[1:2], *(word for word in args if word.startswith("--"))):
-        name = given.partition("=")[0]
+    for argument in (*args[1:2], *(word for word in args if word.startswith("--"))):
+        name = argument.partition("=")[0]
         for key in (name, f"{args[0]} {name}"):
             if key in _REMOVED:
                 raise TwinWLError(f"{key} no longer exists; use {_REMOVED[key]}")

@@ -164,8 +164,8 @@ def evaluate(
         )
     except KeyboardInterrupt:
         store = how["store"]
-        kept = f"; finished folds are in {store}; run the same command to continue" if store else ""
-        say(f"interrupted{kept}", error=True)
+        hint = f"; finished folds are in {store}; run the same command to continue" if store else ""
+        say(f"interrupted{hint}", error=True)
         raise typer.Exit(130) from None
     if output is not None:
         records = result.to_records()

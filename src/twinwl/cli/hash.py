@@ -57,6 +57,6 @@ def hash(  # noqa: A001  (the name of the command)
                 ignore_features=ignore_attributes,
             )
             for digest, name, row in zip(hashes, block.names, block.rows.tolist()):
-                found = {"hash": digest, "name": name, "row": row}
-                say(dumps(found) if json else f"{digest}  {one_line(name)}")
+                result = {"hash": digest, "name": name, "row": row}
+                say(dumps(result) if json else f"{digest}  {one_line(name)}")
             progress.advance(len(hashes))

@@ -196,20 +196,20 @@ def search(
         asked = asked.without_edge_labels()
     similarities, indices = Queries(asked, n_iter).most_similar(batches, k, n_graphs=len(graphs))
     places, which = np.unique(indices, return_inverse=True)
-    found = graphs[places] if isinstance(graphs, Dataset) else graphs.take(places)
+    result = graphs[places] if isinstance(graphs, Dataset) else graphs.take(places)
     which = which.reshape(indices.shape)
     matches = [
         Neighbour(
             queries.names[query],
             rank + 1,
             float(similarities[query, rank]),
-            found.names[place],
-            int(found.rows[place]),
-            None if found.smiles is None else found.smiles[place],
+            result.names[place],
+            int(result.rows[place]),
+            None if result.smiles is None else result.smiles[place],
         )
         for (query, rank), place in np.ndenumerate(which)
     ]
-    return Neighbours(matches, len(graphs), indices, similarities, queries, found)
+    return Neighbours(matches, len(graphs), indices, similarities, queries, result)
 
 
 def _at_level_of(graphs: Dataset | Corpus, reading: ReadOptions) -> ReadOptions:

@@ -79,8 +79,8 @@ class Predictions:
             shares = self.shares[known]
         listed = (y, predicted.tolist(), self.classes.tolist())
         # As text, because one file may have numbers where another has strings.
-        texts, found, classes = (np.array(list(map(str, values))) for values in listed)
-        return Answers(texts, found, shares, classes, self.positive), names
+        texts, result, classes = (np.array(list(map(str, values))) for values in listed)
+        return Answers(texts, result, shares, classes, self.positive), names
 
     def scored(self, truth: Sequence[Any]) -> tuple[dict[str, float], list[str]]:
         """Return the metrics that are defined, over the graphs with a known target, and lines about them.
@@ -142,9 +142,9 @@ class Request:
         for head in model.heads_:
             if isinstance(head, ClassHead):
                 positive_name(head.classes, self.positive)
-            elif given := [option for option, value in options.items() if value is not None]:
+            elif unsuitable := [option for option, value in options.items() if value is not None]:
                 raise TwinWLError(
-                    f"{given[0]} needs a classifier, but this model predicts numbers; leave it out "
+                    f"{unsuitable[0]} needs a classifier, but this model predicts numbers; leave it out "
                     "(--confidence adds a range around each number)"
                 )
             if self.confidence is None:
@@ -203,18 +203,18 @@ def answers_about(
     for task, truth in truths.items():
         _check_truth(model.heads_[names.index(task)], truth, task, data)
     decided = zip(names, model.heads_, model._decisions(data.graphs))  # noqa: SLF001  (at once)
-    found = {name: predictions_of(head, decisions, request) for name, head, decisions in decided}
+    result = {name: predictions_of(head, decisions, request) for name, head, decisions in decided}
     columns = {
         f"{name}_{task}" if several else name: values
-        for task, one in found.items()
+        for task, one in result.items()
         for name, values in one.columns(proba=request.proba).items()
     }
     lines = [
         f"threshold: {name!r} is predicted where its probability is {request.threshold:g} or more"
-        for name in dict.fromkeys(one.positive for one in found.values())
+        for name in dict.fromkeys(one.positive for one in result.values())
         if request.threshold is not None
     ]
-    scored = {task: found[task].scored(truth) for task, truth in truths.items() if truth}
+    scored = {task: result[task].scored(truth) for task, truth in truths.items() if truth}
     lines += [
         f"{task}: {line}" if several else line for task, (_, messages) in scored.items() for line in messages
     ]
@@ -223,7 +223,7 @@ def answers_about(
     if means:
         fewer = [METRICS[name].title for name in means if any(name not in one for one in scores)]
         left = f" ({', '.join(fewer)}: without targets for which it is undefined)" if fewer else ""
-        name = only_one(found[task].positive for task in scored)
+        name = only_one(result[task].positive for task in scored)
         lines.append(f"mean of {len(scores)} targets: {figures(means, list(means), name)}{left}")
     return columns, lines
 
