@@ -160,6 +160,26 @@ def one_of(*names: str) -> Constraint:
     return Constraint(_either([repr(name) for name in names]), accept, names)
 
 
+def some_of(*names: str, joined: bool = False) -> Constraint:
+    """Accept one of a few names, or several different ones in a sequence or joined by commas.
+
+    It returns a tuple of them, or the names ``joined`` by commas.
+
+    >>> checked("atoms", "ecfp, skeleton", some_of("skeleton", "ecfp"))
+    ('ecfp', 'skeleton')
+    """
+    each = one_of(*names)
+
+    def accept(value: object) -> tuple[str, ...] | str:
+        parts = value.split(",") if isinstance(value, str) else items("names", value, "names")
+        chosen = tuple(each.accept(NAME.accept(part).strip()) for part in parts)
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise ValueError
+        return ",".join(chosen) if joined else chosen
+
+    return Constraint(f"{each.expected}, or several different ones", accept, names)
+
+
 def one_or_more(each: Constraint) -> Constraint:
     """Accept one number or a list of numbers; return a sorted list without repetitions.
 

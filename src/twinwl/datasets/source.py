@@ -18,7 +18,15 @@ from twinwl.arguments import old_names
 from twinwl.datasets import catalogue as known_sets
 from twinwl.datasets import formats
 from twinwl.datasets.catalogue import MOLECULE_SETS, is_known, molecule_table
-from twinwl.datasets.dataset import Dataset, RowError, Targets, as_targets, known_cells, named_column
+from twinwl.datasets.dataset import (
+    Dataset,
+    RowError,
+    Targets,
+    as_targets,
+    is_missing,
+    known_cells,
+    named_column,
+)
 from twinwl.datasets.formats import FOLDER_ENDINGS, FORMATS, KNOWN, STDIN, Place, ReadOptions, reader_of
 from twinwl.datasets.records import BLOCK, Record, Records, csv_table, frame_table, parsed, warn_left_out
 from twinwl.errors import (
@@ -32,6 +40,7 @@ from twinwl.errors import (
     warn_kinds,
 )
 from twinwl.graphs.batch import concatenate
+from twinwl.graphs.descriptors import RDKIT, rdkit_descriptors
 from twinwl.terminal import ProgressBar
 
 
@@ -457,6 +466,57 @@ def targets_in(
     present = [cell for cell in cells if cell is not None]
     values = iter(as_targets(present, target, source, records).tolist())
     return [None if cell is None else next(values) for cell in cells]
+
+
+# ---------------------------------------------------------------------- extra features
+
+
+def with_extra_features(
+    data: Dataset,
+    wanted: Any,  # noqa: ANN401
+    source: object = None,
+    reading: ReadOptions | None = None,
+) -> Dataset:
+    """Return the data set whose graphs carry extra features.
+
+    Parameters
+    ----------
+    data
+        The graphs.
+    wanted
+        Names of columns, in a list or joined by commas; ``"rdkit"`` stands for RDKit's 2D descriptors, and
+        ``"rdkit:MolWt"`` for one of them. Or an array, DataFrame or dictionary with one row per graph. None
+        adds nothing.
+    source, reading
+        Where the graphs come from, and the options with which it was read.
+
+    >>> import pandas
+    >>> from twinwl import load_dataset
+    >>> table = pandas.DataFrame({"smiles": ["CC", "CO"], "active": [0, 1], "mass": ["2", ""]})
+    >>> data = load_dataset(table, target="active")
+    >>> with_extra_features(data, "mass", table).graphs.extra.values.tolist()
+    [[2.0], [nan]]
+    """
+    if wanted is None:
+        return data
+    names = [name.strip() for name in wanted.split(",")] if isinstance(wanted, str) else wanted
+    if not isinstance(names, list | tuple) or not names or not isinstance(names[0], str):
+        return replace(data, graphs=data.graphs.with_extra(wanted))
+    of_rdkit = [name for name in names if name.split(":")[0] == RDKIT]
+    columns: dict[str, Any] = {}
+    if of_rdkit:
+        if data.smiles is None:
+            raise TwinWLError(f"extra features: {RDKIT!r} is for molecules, and {data.name} holds none")
+        columns = dict(rdkit_descriptors(data.smiles))
+        if RDKIT not in of_rdkit:
+            chosen = [named_column(list(columns), name, "extra features", RDKIT) for name in of_rdkit]
+            columns = {name: columns[name] for name in chosen}
+    others = [name for name in names if name not in of_rdkit]
+    table = read_columns(source, replace(reading or ReadOptions(), target=None)) if others else {}
+    for name in others:
+        cells = table[named_column(list(table), name, "extra features", data.name)]
+        columns[name] = [None if is_missing(cells[row]) else cells[row] for row in data.rows.tolist()]
+    return replace(data, graphs=data.graphs.with_extra(columns))
 
 
 # ---------------------------------------------------------------------- folders

@@ -7,10 +7,10 @@ This module selects and joins graphs; how they come from and go to other librari
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import EllipsisType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,31 +18,34 @@ from numpy.typing import DTypeLike, NDArray
 from twinwl.arguments import (
     FLAG,
     MAX_ITEMS,
+    NAME,
     Constraint,
     checked,
     exactly,
     foreign_array,
     graph_of_node,
     instance,
+    integer,
     items,
     pointer,
     ranges,
 )
 from twinwl.arrays import Float64, Int32, Int64, Values
 from twinwl.errors import GraphIndexError, GraphInputError, LabelError, first_line, setting, shown
-from twinwl.graphs.building import ObjectConstructors
+from twinwl.graphs.building import ObjectConstructors, aligned, coded
 from twinwl.graphs.descriptors import Extra
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.from_graph6 import Graph6Constructors
 from twinwl.graphs.from_pyg import PyGConstructors
 from twinwl.graphs.labels import Coded, Label, encode_labels, label_token, normalise_label, recode
 from twinwl.graphs.molecules import ATOMS, AtomLevel, MoleculeConstructors
-from twinwl.graphs.views import View, Views, stacked
 
 Key: TypeAlias = "int | slice | Sequence[int] | Values | tuple[Key, EllipsisType]"
 Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | Values | None"
 
 UNLABELLED: tuple[Label, ...] = (None,)
+UNNAMED = "labels"
+"""What a batch's own labels are called as a view, unless they have a name."""
 
 _ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
     "indptr": (exactly(np.int64, 1),),
@@ -54,10 +57,28 @@ _ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
 }
 
 
+class View(NamedTuple):
+    """The labels of a further view, as in `GraphBatch`."""
+
+    node_labels: Int32
+    node_vocabulary: tuple[Label, ...]
+    edge_labels: Int32 | None = None
+    edge_vocabulary: tuple[Label, ...] = ()
+    atoms: str | None = None
+
+    @classmethod
+    def of(cls, batch: GraphBatch) -> View:
+        """Return the labels of a batch."""
+        return cls(*(getattr(batch, name) for name in cls._fields))
+
+    def part(self, nodes: slice | Int64, arcs: slice | Int64) -> View:
+        """Return the labels of some nodes and arcs."""
+        edges = None if self.edge_labels is None else self.edge_labels[arcs]
+        return self._replace(node_labels=self.node_labels[nodes], edge_labels=edges)
+
+
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class GraphBatch(
-    ObjectConstructors, PyGConstructors, Graph6Constructors, MoleculeConstructors, Views, Exporters
-):
+class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, MoleculeConstructors, Exporters):
     """A batch of graphs in one CSR structure; a single graph is a batch of one.
 
     It behaves as a one-dimensional array of graphs: ``len(batch)``, ``batch.shape``, ``batch[3]``,
@@ -275,6 +296,79 @@ class GraphBatch(
         """Return source and target of each arc, numbered within the whole batch."""
         sources = np.repeat(np.arange(self.n_nodes, dtype=np.int64), np.diff(self.indptr))
         return sources, self.indices
+
+    # ------------------------------------------------------------------ views
+    # Several label columns of the same graphs, such as levels of atoms or several node attributes. The own
+    # labels of the batch are the first view; each further one is a complete set of labels beside them. So
+    # `view` gives an ordinary batch without any work, and nothing else has to know of views.
+
+    def view(self, which: int | str = 0) -> GraphBatch:
+        """Return the graphs with the labels of one view alone.
+
+        Parameters
+        ----------
+        which
+            Its name, or its place among ``view_names``; 0 is the batch's own labels.
+
+        >>> from twinwl import GraphBatch
+        >>> batch = GraphBatch.from_smiles(["CC(=O)[O-]"], atoms=("skeleton", "constitution"))
+        >>> batch.view_names, batch.view("constitution").labels_of_nodes()
+        (('skeleton', 'constitution'), ['CH3', 'C', 'O', 'O-'])
+        """
+        names = self.view_names or (self.atoms or UNNAMED,)
+        place = checked("view", which, integer(0, MAX_ITEMS), NAME)
+        place = names.index(place) if place in names else place
+        if isinstance(place, str) or place >= len(names):
+            raise GraphInputError(f"view: got {shown(which)}, but these graphs have {shown(list(names))}")
+        own = {} if place == 0 else self.views[place - 1]._asdict()
+        return self.changed(**own, views=(), view_names=()) if self.views else self
+
+    def each_view(self) -> list[GraphBatch]:
+        """Return the graphs with the labels of each view."""
+        return [self.view(place) for place in range(max(1, len(self.view_names)))]
+
+    def select_views(self, names: Sequence[str]) -> GraphBatch:
+        """Return the graphs with some of the views, in this order.
+
+        >>> from twinwl import GraphBatch
+        >>> batch = GraphBatch.from_smiles(["CCO"], atoms=("skeleton", "constitution", "ecfp"))
+        >>> batch.select_views(["ecfp", "skeleton"]).view_names
+        ('ecfp', 'skeleton')
+        """
+        wanted = items("views", names, "names of views")
+        return self if tuple(wanted) == self.view_names else stacked({one: self.view(one) for one in wanted})
+
+    def with_views(
+        self, labels: Mapping[str, Sequence[Sequence[object]]], own: str | None = None
+    ) -> GraphBatch:
+        """Return the same graphs with further views.
+
+        Parameters
+        ----------
+        labels
+            By the name of the view, one sequence of node labels per graph.
+        own
+            What the batch's own labels are called, which remain the first view. None is the level of its
+            atoms, or ``"labels"``.
+
+        >>> from twinwl import GraphBatch
+        >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["a", "b", "a"]])
+        >>> batch.with_views({"size": [[3, 1, 3]]})
+        GraphBatch(1 graph, 3 nodes, 2 edges, 2 node labels, 2 views)
+        """
+        counts = self.nodes_per_graph
+        first = checked("own", own, NAME, None) or self.atoms or UNNAMED
+        views = dict(zip(self.view_names or (first,), self.each_view()))
+        for name, parts in checked("labels", labels, instance(dict)).items():
+            if checked("view", name, NAME) in views:
+                raise GraphInputError(f"view: there are two called {name!r}; rename one")
+            found = coded(aligned(parts, len(self), f"view {name!r}"), counts, "node")
+            if found is None:
+                raise GraphInputError(f"view {name!r}: got None, expected one sequence of labels per graph")
+            views[name] = views[next(iter(views))].changed(
+                node_labels=found.codes, node_vocabulary=found.vocabulary, atoms=None
+            )
+        return stacked(views)
 
     # ------------------------------------------------------------------ the same graphs with other labels
 
@@ -715,6 +809,16 @@ def _n_features(batch: GraphBatch) -> int:
 
 
 # ---------------------------------------------------------------------- labels and features
+
+
+def stacked(batches: Mapping[str, GraphBatch]) -> GraphBatch:
+    """Join batches of the same graphs, each with other labels, into one with a view for each."""
+    if not batches:
+        raise GraphInputError("views: got no name, expected at least one")
+    first, *others = batches.values()
+    if not others:
+        return first
+    return first.changed(views=tuple(map(View.of, others)), view_names=tuple(batches))
 
 
 def with_own_labels(batch: GraphBatch) -> GraphBatch:

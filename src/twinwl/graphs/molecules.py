@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from twinwl.arguments import JOBS, NAME, Constraint, checked, items, one_of, owners
+from twinwl.arguments import JOBS, checked, one_of, owners, some_of
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import GraphInputError, import_extra, setting, shown, warn_caller
 from twinwl.graphs.atom_labels import ATOM_LABELLINGS, MODEL_ATOMS, periodic_table
 from twinwl.graphs.building import build, listed
 from twinwl.graphs.labels import Coded, encode_labels
-from twinwl.graphs.views import stacked
 
 if TYPE_CHECKING:
     from rdkit import Chem
@@ -40,22 +39,9 @@ OnError = Literal["fail", "skip"]
 AtomLevel: TypeAlias = str
 """A name in `ATOM_LABELLINGS`."""
 
-
 ATOMS = one_of(*ATOM_LABELLINGS)
-
-
-def _levels(value: object) -> tuple[AtomLevel, ...]:
-    names = value.split(",") if isinstance(value, str) else items("atoms", value, "names")
-    levels = tuple(ATOMS.accept(NAME.accept(name).strip()) for name in names)
-    if not levels or len(set(levels)) < len(levels):
-        raise ValueError
-    return levels
-
-
-LEVELS = Constraint(f"{ATOMS.expected}, or several different ones", _levels, ATOMS.names)
-"""One name or several, in a sequence or joined by commas; it returns a tuple."""
-JOINED_LEVELS = Constraint(LEVELS.expected, lambda value: ",".join(_levels(value)), ATOMS.names)
-"""The same; it returns them joined by commas."""
+LEVELS = some_of(*ATOM_LABELLINGS)
+JOINED_LEVELS = some_of(*ATOM_LABELLINGS, joined=True)
 
 # ---------------------------------------------------------------------- constructors
 
@@ -248,6 +234,8 @@ def _views_of_molecules(
     molecules: Iterable[tuple[Chem.Mol, str | None]], levels: tuple[AtomLevel, ...]
 ) -> GraphBatch:
     """Build a batch from molecules, with a view for each level if there are several."""
+    from twinwl.graphs.batch import stacked  # noqa: PLC0415  (which is made of the constructors here)
+
     parsed = molecules if len(levels) == 1 else list(molecules)
     return stacked({level: _batch_of_molecules(parsed, level) for level in levels})
 
