@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from twinwl.arrays import Int64, Values
+from twinwl.arrays import Array, Fields, Int64, Names, Values
 from twinwl.errors import GraphInputError, TwinWLError, shown
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -50,7 +50,7 @@ class Constraint:
 
     expected: str
     accept: Callable[[Any], Any]
-    names: tuple[str, ...] = ()
+    names: Names = ()
 
 
 def checked(name: str, value: object, *constraints: Constraint | None, graph: int | None = None) -> Any:  # noqa: ANN401
@@ -170,7 +170,7 @@ def some_of(*names: str, joined: bool = False) -> Constraint:
     """
     each = one_of(*names)
 
-    def accept(value: object) -> tuple[str, ...] | str:
+    def accept(value: object) -> Names | str:
         parts = value.split(",") if isinstance(value, str) else items("names", value, "names")
         chosen = tuple(each.accept(NAME.accept(part).strip()) for part in parts)
         if not chosen or len(set(chosen)) < len(chosen):
@@ -235,7 +235,7 @@ def items(
 
 def foreign_array(
     name: str, value: object, dtype: DTypeLike | None = None, graph: int | None = None
-) -> NDArray[Any]:
+) -> Array:
     """Convert a user's value to an array; a failure is reported as a wrong value.
 
     Parameters
@@ -367,7 +367,7 @@ def old_names(
 
 def with_new_names(
     params: Mapping[str, Any], renamed: Mapping[str, str], removed: Mapping[str, str], *, warn: bool
-) -> dict[str, Any]:
+) -> Fields:
     """Return arguments under their new names; refuse removed ones, and ``warn`` of previous names.
 
     >>> with_new_names({"normalise": True}, {"normalise": "normalize"}, {}, warn=False)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import checked, integer
+from twinwl.arrays import AnyPath
 from twinwl.datasets.dataset import Card, Dataset, check_card
 from twinwl.datasets.formats import ArchiveMembers, decode
 from twinwl.datasets.records import Table, csv_table, parsed
@@ -209,7 +210,7 @@ def downloads_folder() -> Path:
     return cache_folder() / "downloads"
 
 
-def data_folders(data_dir: str | Path | None = None) -> list[Path]:
+def data_folders(data_dir: AnyPath | None = None) -> list[Path]:
     """Return the folders to search: the given one or that of ``TWINWL_DATA``, then that of downloads.
 
     >>> data_folders(".")[0]
@@ -225,7 +226,7 @@ def data_folders(data_dir: str | Path | None = None) -> list[Path]:
     return [folder, downloads_folder()]
 
 
-def find(name: str, data_dir: str | Path | None = None) -> Path | None:
+def find(name: str, data_dir: AnyPath | None = None) -> Path | None:
     """Return the file or folder of a data set, or None if it is not available locally.
 
     A set is in ``NAME.zip``, in a folder ``NAME``, or, for EXP and CEXP, in ``NAME/GRAPHSAT.txt`` or
@@ -249,7 +250,7 @@ def find(name: str, data_dir: str | Path | None = None) -> Path | None:
     return None
 
 
-def names_at_hand(data_dir: str | Path | None = None) -> list[str]:
+def names_at_hand(data_dir: AnyPath | None = None) -> list[str]:
     """Return the names of all TU sets in the data folders, zipped or unpacked, known or not.
 
     >>> isinstance(names_at_hand(), list)
@@ -270,7 +271,7 @@ def _holds_tu_set(path: Path) -> bool:
         return False
 
 
-def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path, str | None]:
+def find_molecules(name: str, data_dir: AnyPath | None = None) -> tuple[Path, str | None]:
     """Return the CSV file of a MoleculeNet set, or the zip that contains it and its name inside.
 
     Raises
@@ -295,7 +296,7 @@ def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path,
     )
 
 
-def molecule_table(name: str, data_dir: str | Path | None) -> tuple[Path, str | None, Table]:
+def molecule_table(name: str, data_dir: AnyPath | None) -> tuple[Path, str | None, Table]:
     """Open the table of a MoleculeNet set; return its file, its name in a zip, and the table."""
     path, member = find_molecules(name, data_dir)
     if member is None:
@@ -323,7 +324,7 @@ def is_known(name: str) -> bool:
     return any(name in names for names in (GENERATED, CARDS, MOLECULE_SETS, TU_NAMES))
 
 
-def check_known(name: str, data_dir: str | Path | None) -> None:
+def check_known(name: str, data_dir: AnyPath | None) -> None:
     """Refuse a name that is neither available locally nor in the TU collection.
 
     >>> check_known("MUTAG", None)
@@ -398,7 +399,7 @@ def _named_rows(data: Dataset, path: Path) -> Dataset:
     return replace(data, groups=np.repeat(np.arange(len(y) // 2), 2))
 
 
-def load_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
+def load_collection(name: str, data_dir: AnyPath | None, progress: bool | None) -> Dataset:
     """Load a set by its name in the TU collection, from a local file or by downloading it."""
     path = find(name, data_dir)
     return _download(name, progress) if path is None else _check_digest(name, path)
@@ -494,7 +495,7 @@ class Entry(NamedTuple):
         return self.where is not None or self.source == "made in code"
 
 
-def catalogue(data_dir: str | Path | None = None, *, everything: bool = False) -> list[Entry]:
+def catalogue(data_dir: AnyPath | None = None, *, everything: bool = False) -> list[Entry]:
     """List generated sets, those with cards, molecules, and all others that are available locally.
 
     Parameters
@@ -513,7 +514,7 @@ def catalogue(data_dir: str | Path | None = None, *, everything: bool = False) -
     return [entry_of(name, data_dir) for name in dict.fromkeys(names)]
 
 
-def entry_of(name: str, data_dir: str | Path | None = None) -> Entry:
+def entry_of(name: str, data_dir: AnyPath | None = None) -> Entry:
     """Return the entry of one set.
 
     >>> entry_of("CSL").source

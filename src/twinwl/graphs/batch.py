@@ -6,6 +6,7 @@ This module selects and joins graphs; how they come from and go to other librari
 
 from __future__ import annotations
 
+import itertools
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -30,20 +31,22 @@ from twinwl.arguments import (
     pointer,
     ranges,
 )
-from twinwl.arrays import Float64, Int32, Int64, Values
+from twinwl.arrays import Float64, Int32, Int64, Names, Values
 from twinwl.errors import GraphIndexError, GraphInputError, LabelError, first_line, setting, shown
 from twinwl.graphs.building import ObjectConstructors, aligned, coded
 from twinwl.graphs.descriptors import Extra
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.from_graph6 import Graph6Constructors
 from twinwl.graphs.from_pyg import PyGConstructors
-from twinwl.graphs.labels import Coded, Label, encode_labels, label_token, normalise_label, recode
+from twinwl.graphs.labels import Coded, Label, Vocabulary, encode_labels, label_token, normalise_label, recode
 from twinwl.graphs.molecules import ATOMS, AtomLevel, MoleculeConstructors
+from twinwl.terminal import counted
 
 Key: TypeAlias = "int | slice | Sequence[int] | Values | tuple[Key, EllipsisType]"
+Places: TypeAlias = "slice | Int64"
 Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | Values | None"
 
-UNLABELLED: tuple[Label, ...] = (None,)
+UNLABELLED: Vocabulary = (None,)
 UNNAMED = "labels"
 """What a batch's own labels are called as a view, unless they have a name."""
 
@@ -61,9 +64,9 @@ class View(NamedTuple):
     """The labels of a further view, as in `GraphBatch`."""
 
     node_labels: Int32
-    node_vocabulary: tuple[Label, ...]
+    node_vocabulary: Vocabulary
     edge_labels: Int32 | None = None
-    edge_vocabulary: tuple[Label, ...] = ()
+    edge_vocabulary: Vocabulary = ()
     atoms: str | None = None
 
     @classmethod
@@ -71,7 +74,7 @@ class View(NamedTuple):
         """Return the labels of a batch."""
         return cls(*(getattr(batch, name) for name in cls._fields))
 
-    def part(self, nodes: slice | Int64, arcs: slice | Int64) -> View:
+    def part(self, nodes: Places, arcs: Places) -> View:
         """Return the labels of some nodes and arcs."""
         edges = None if self.edge_labels is None else self.edge_labels[arcs]
         return self._replace(node_labels=self.node_labels[nodes], edge_labels=edges)
@@ -125,14 +128,14 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
     indices: Int32
     graph_ptr: Int64
     node_labels: Int32
-    node_vocabulary: tuple[Label, ...] = UNLABELLED
+    node_vocabulary: Vocabulary = UNLABELLED
     edge_labels: Int32 | None = None
-    edge_vocabulary: tuple[Label, ...] = ()
+    edge_vocabulary: Vocabulary = ()
     node_features: Float64 | None = None
     directed: bool = False
     atoms: AtomLevel | None = None
     views: tuple[View, ...] = ()
-    view_names: tuple[str, ...] = ()
+    view_names: Names = ()
     extra: Extra | None = None
 
     def __post_init__(self) -> None:
@@ -245,8 +248,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
             parts.append((len(self.view_names), "view"))
         if self.extra is not None:
             parts.append((len(self.extra.names), "extra feature"))
-        counted = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in parts)
-        return f"GraphBatch({', '.join(counted)})"
+        return f"GraphBatch({', '.join(itertools.starmap(counted, parts))})"
 
     def _repr_html_(self) -> str:
         from twinwl.report.page import batch_html  # noqa: PLC0415  (drawing, on demand)
@@ -600,17 +602,11 @@ def indices_of(key: Key, n_graphs: int) -> int | Int64:
 def _select_one(batch: GraphBatch, graph: int) -> GraphBatch:
     """Return one graph as a batch; made of slices, since loops call it once per graph."""
     start, stop = batch.graph_ptr[graph : graph + 2].tolist()
-    found = _run(batch, start, stop, np.array((0, stop - start), np.int64))
-    return found if batch.extra is None else found.changed(extra=batch.extra.of(slice(graph, graph + 1)))
+    return _run(batch, slice(graph, graph + 1), start, stop, np.array((0, stop - start), np.int64))
 
 
 def _select(batch: GraphBatch, graphs: Int64) -> GraphBatch:
-    """Return the given graphs, in the given order, as a batch with the same vocabularies."""
-    found = _taken(batch, graphs)
-    return found if batch.extra is None else found.changed(extra=batch.extra.of(graphs))
-
-
-def _taken(batch: GraphBatch, graphs: Int64) -> GraphBatch:
+    """Return some graphs, in the given order, as a batch with the same vocabularies."""
     starts = batch.graph_ptr[graphs]
     node_lengths = batch.graph_ptr[graphs + 1] - starts
     graph_ptr = pointer(node_lengths)
@@ -619,16 +615,16 @@ def _taken(batch: GraphBatch, graphs: Int64) -> GraphBatch:
             f"the selection has {graph_ptr[-1]} nodes, more than a batch can hold ({MAX_ITEMS}); take fewer"
         )
     if len(graphs) and (np.diff(graphs) == 1).all():  # neighbours in memory: plain slices
-        return _run(batch, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
+        return _run(batch, graphs, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
     nodes = ranges(starts, node_lengths)
     degrees = batch.indptr[nodes + 1] - batch.indptr[nodes]
     arcs = ranges(batch.indptr[nodes], degrees)
     arc_ptr = pointer(degrees)
-    moved = np.repeat((graph_ptr[:-1] - starts).astype(np.int32), np.diff(arc_ptr[graph_ptr]))
-    return _part(batch, nodes, arcs, arc_ptr, batch.indices[arcs] + moved, graph_ptr)
+    shift = np.repeat((graph_ptr[:-1] - starts).astype(np.int32), np.diff(arc_ptr[graph_ptr]))
+    return _part(batch, graphs, nodes, arcs, (arc_ptr, batch.indices[arcs] + shift, graph_ptr))
 
 
-def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: Int64) -> GraphBatch:
+def _run(batch: GraphBatch, graphs: Places, start: int, stop: int, graph_ptr: Int64) -> GraphBatch:
     """Cut out a run of nodes; arrays that need no renumbering are views."""
     indptr = batch.indptr[start : stop + 1]
     first, last = int(indptr[0]), int(indptr[-1])
@@ -636,30 +632,25 @@ def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: Int64) -> GraphBat
     if start:
         indptr = indptr - first
         indices = indices - np.int32(start)
-    return _part(batch, slice(start, stop), slice(first, last), indptr, indices, graph_ptr)
+    return _part(batch, graphs, slice(start, stop), slice(first, last), (indptr, indices, graph_ptr))
 
 
 def _part(
-    batch: GraphBatch,
-    nodes: slice | Int64,
-    arcs: slice | Int64,
-    indptr: Int64,
-    indices: Int32,
-    graph_ptr: Int64,
+    batch: GraphBatch, graphs: Places, nodes: Places, arcs: Places, structure: tuple[Int64, Int32, Int64]
 ) -> GraphBatch:
-    return GraphBatch.unchecked(
+    """Return the batch of some graphs, with the labels and features of their nodes and arcs.
+
+    ``structure`` is the new ``indptr``, ``indices`` and ``graph_ptr``.
+    """
+    indptr, indices, graph_ptr = structure
+    return batch.changed(
+        **View.of(batch).part(nodes, arcs)._asdict(),
         indptr=indptr,
         indices=indices,
         graph_ptr=graph_ptr,
-        node_labels=batch.node_labels[nodes],
-        node_vocabulary=batch.node_vocabulary,
-        edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
-        edge_vocabulary=batch.edge_vocabulary,
         node_features=None if batch.node_features is None else batch.node_features[nodes],
-        directed=batch.directed,
-        atoms=batch.atoms,
         views=tuple(view.part(nodes, arcs) for view in batch.views),
-        view_names=batch.view_names,
+        extra=None if batch.extra is None else batch.extra.of(graphs),
     )
 
 
@@ -686,8 +677,7 @@ def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
     order = np.lexsort((targets, sources))
     indptr = pointer(np.bincount(sources, minlength=batch.n_nodes))
     indices = targets[order].astype(np.int32)
-    found = _part(batch, np.argsort(place), order, indptr, indices, batch.graph_ptr)
-    return found.changed(extra=batch.extra)
+    return _part(batch, slice(None), np.argsort(place), order, (indptr, indices, batch.graph_ptr))
 
 
 # ---------------------------------------------------------------------- joining

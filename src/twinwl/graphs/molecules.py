@@ -95,7 +95,7 @@ class MoleculeConstructors:
         >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
         ['CH3', 'C', 'O', 'O-']
         """
-        graphs, _, failures = read_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
+        graphs, failures = read_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
         if failures:
             first = failures[0]
             warn_caller(
@@ -152,10 +152,9 @@ class SmilesFailure(NamedTuple):
 
 
 class ReadSmiles(NamedTuple):
-    """Graphs of the strings that could be read, the input index of each, and the failures."""
+    """Graphs of the strings that could be read, in their order, and the failures."""
 
     graphs: GraphBatch
-    kept: list[int]
     failures: list[SmilesFailure]
 
 
@@ -170,9 +169,9 @@ def read_smiles(
 
     Molecules are converted a few hundred at a time, because all of them at once would fill the memory.
 
-    >>> graphs, kept, failures = read_smiles(["CCO", "C(", "N"], on_error="skip")
-    >>> len(graphs), kept, failures[0].position
-    (2, [0, 2], 1)
+    >>> graphs, failures = read_smiles(["CCO", "C(", "N"], on_error="skip")
+    >>> len(graphs), failures[0].position
+    (2, 1)
     """
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415  (which is made of the constructors here)
 
@@ -190,11 +189,9 @@ def read_smiles(
 
         parts = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_read_chunk)(*one) for one in chunks)
     batches: list[GraphBatch] = []
-    kept: list[int] = []
     failures: list[SmilesFailure] = []
     for start, part in zip(starts, parts):
         batches.append(part.graphs)
-        kept += [start + index for index in part.kept]
         failures += [failure._replace(position=start + failure.position) for failure in part.failures]
         if failures and on_error == "fail":
             position, text, reason = failures[0]
@@ -203,13 +200,12 @@ def read_smiles(
                 position,
                 remedy=f"correct it, drop it, or pass {setting(on_error='skip')}",
             )
-    return ReadSmiles(concatenate(batches), kept, failures)
+    return ReadSmiles(concatenate(batches), failures)
 
 
 def _read_chunk(strings: list[object], levels: tuple[AtomLevel, ...]) -> ReadSmiles:
     chem = import_extra("rdkit.Chem", "chem")
     parse = functools.partial(_molecule, chem) if "stereo" in levels else _flat_parser(chem, levels)
-    kept: list[int] = []
     failures: list[SmilesFailure] = []
 
     def molecules() -> Iterator[tuple[Chem.Mol, str]]:
@@ -218,10 +214,9 @@ def _read_chunk(strings: list[object], levels: tuple[AtomLevel, ...]) -> ReadSmi
             if molecule is None:
                 failures.append(SmilesFailure(index, text, _reason(chem, text)))
             else:
-                kept.append(index)
                 yield molecule, cast("str", text)
 
-    return ReadSmiles(_views_of_molecules(molecules(), levels), kept, failures)
+    return ReadSmiles(_views_of_molecules(molecules(), levels), failures)
 
 
 # ---------------------------------------------------------------------- molecules taken apart
