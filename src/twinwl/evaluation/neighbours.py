@@ -17,7 +17,7 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source
 from twinwl.errors import TwinWLError
-from twinwl.models.report import Rendered
+from twinwl.models.metrics import Rendered
 from twinwl.models.search import N_ITER, Queries
 from twinwl.terminal import one_line
 

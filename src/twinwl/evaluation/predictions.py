@@ -18,8 +18,7 @@ from twinwl.evaluation.methods import resolve
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
 from twinwl.models.calibration import ClassHead, NumberHead, kept
-from twinwl.models.metrics import METRICS, Answers, figures, names_for, positive_name
-from twinwl.models.report import only_one
+from twinwl.models.metrics import METRICS, Answers, figures, names_for, only_one, positive_name
 from twinwl.models.search import Queries
 from twinwl.models.targets import Task
 from twinwl.refinement.colours import Alphabet, refine

@@ -39,7 +39,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import LEVELS, AtomLevel, read_smiles
 from twinwl.models.calibration import ClassHead, NumberHead
-from twinwl.models.report import HeldOut, TargetReport, TrainingReport
+from twinwl.models.metrics import HeldOut, TargetReport, TrainingReport
 from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
