@@ -118,9 +118,8 @@ def integer(low: int, high: float = math.inf) -> Constraint:
             raise ValueError
         return plain
 
-    return Constraint(
-        f"an integer {f'of at least {low}' if high == math.inf else f'from {low} to {high}'}", accept
-    )
+    bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
+    return Constraint(f"an integer {bounds}", accept)
 
 
 def number(low: float, high: float = math.inf, *, above: bool = False, below: bool = False) -> Constraint:

@@ -12,27 +12,23 @@ import inspect
 import io
 import os
 import re
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import checked, integer
 from twinwl.arrays import AnyPath
 from twinwl.datasets.dataset import Card, Dataset, check_card
-from twinwl.datasets.formats import ArchiveMembers, decode
+from twinwl.datasets.formats import ArchiveMembers, ReadOptions, decode
 from twinwl.datasets.records import Table, csv_table, parsed
 from twinwl.errors import TwinWLError, import_name, nearest, warn_caller
 from twinwl.files.storage import cache_folder
 from twinwl.terminal import ProgressBar
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
 
 _PAIRED = {"EXP", "CEXP"}
 _ARCHIVES = ("moleculenet_csv.zip", "moleculenet_regression_csv.zip")
@@ -264,11 +260,9 @@ def names_at_hand(data_dir: AnyPath | None = None) -> list[str]:
 
 
 def _holds_tu_set(path: Path) -> bool:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return any(name.endswith(f"{path.stem}_A.txt") for name in archive.namelist())
-    except (OSError, zipfile.BadZipFile):
-        return False
+    with contextlib.suppress(TwinWLError), ArchiveMembers(path) as members:
+        return any(name.endswith(f"{path.stem}_A.txt") for name in members.names)
+    return False
 
 
 def find_molecules(name: str, data_dir: AnyPath | None = None) -> tuple[Path, str | None]:
@@ -364,24 +358,23 @@ def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str
 # ---------------------------------------------------------------------- reading
 
 
-def read_tu_set(path: Path, _: ReadOptions | None = None) -> Dataset:
+def read_tu_set(path: Path, _: ReadOptions) -> Dataset:
     """Read a TU data set from a file or folder; the files give the name."""
-
-    def parse() -> Dataset:
-        content = import_name("twinwl.datasets.graph_files", "read_tu")(path)  # (it brings numba)
-        return Dataset(content.name, content.graphs, content.y)
-
-    return _named_rows(parsed(path, "tu", parse), path)
+    data = parsed(path, "tu", lambda: _parser("read_tu")(path))
+    return _named_rows(data, path)
 
 
-def read_exp_set(path: Path, _: ReadOptions | None = None) -> Dataset:
+def read_exp_set(path: Path, _: ReadOptions) -> Dataset:
     """Read EXP, or CEXP, in its authors' text format."""
+    name = "CEXP" if "CEXP" in path.absolute().parts else "EXP"
+    data = parsed(path, "exp", lambda: Dataset(name, *_parser("read_exp_text")(path)))
+    return _named_rows(data, path)
 
-    def parse() -> Dataset:
-        name = "CEXP" if "CEXP" in path.absolute().parts else "EXP"
-        return Dataset(name, *import_name("twinwl.datasets.graph_files", "read_exp_text")(path))
 
-    return _named_rows(parsed(path, "exp", parse), path)
+def _parser(name: str) -> Callable[..., Any]:
+    return import_name(
+        "twinwl.datasets.graph_files", name
+    )  # only where nothing is cached: it is slow to load
 
 
 def _named_rows(data: Dataset, path: Path) -> Dataset:
@@ -458,13 +451,14 @@ class _PoochBar:
 def _check_digest(name: str, path: Path) -> Dataset:
     """Load a set from a file, and compare it with the card of its name."""
     is_text = path.suffix.lower() == ".txt"
-    result = replace((read_exp_set if is_text else read_tu_set)(path), name=name, names=())
+    data = (read_exp_set if is_text else read_tu_set)(path, ReadOptions())
+    data = replace(data, name=name, names=())
     if name not in CARDS:
-        return result
+        return data
     # The authors' text form of EXP need not have the order of the zip.
     card = replace(CARDS[name], digest=None) if is_text else CARDS[name]
-    check_card(card, result.card, str(path))
-    return replace(result, about=card.about)
+    check_card(card, data.card, str(path))
+    return replace(data, about=card.about)
 
 
 # ---------------------------------------------------------------------- the list of all

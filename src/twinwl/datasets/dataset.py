@@ -386,18 +386,17 @@ class Dataset:
         ('TWINS#3',)
         """
         index = np.atleast_1d(indices_of(graphs, len(self)))
-        listed = index.tolist()
-        return Dataset(
-            self.name,
-            self.graphs[index],
-            None if self.y is None else self.y[index],
-            smiles=None if self.smiles is None else tuple(self.smiles[place] for place in listed),
-            names=tuple(self.names[place] for place in listed),
+        places = index.tolist()
+        return replace(
+            self,
+            graphs=self.graphs[index],
+            y=None if self.y is None else self.y[index],
+            groups=None,
+            smiles=None if self.smiles is None else tuple(self.smiles[place] for place in places),
+            names=tuple(self.names[place] for place in places),
             rows=self.rows[index],
-            target=self.target,
-            about=self.about,
-            tasks=self.tasks,
-            id=self.id,
+            errors=(),
+            lines=(),
         )
 
     @property
@@ -425,19 +424,12 @@ class Dataset:
 
 def _tasks(values: Any, name: str) -> tuple[Names, Float64 | None]:  # noqa: ANN401
     """Return the names and the table of several tasks; no names and None if it is not a table."""
-    names: Names = ()
-    if hasattr(values, "columns"):  # a frame
-        names = tuple(map(str, values.columns))
-        if len(set(names)) < len(names):
-            raise TwinWLError(f"{name}: columns of y have the same name: {', '.join(names)}; rename one")
-        columns = [
-            foreign_array(f"{name}: column {key!r} of y", values[key], np.float64) for key in values.columns
-        ]
-        table = np.stack(columns, axis=1) if columns else np.empty((0, 0))
-    elif isinstance(values, np.ndarray) and values.ndim == 2:  # noqa: PLR2004
-        table = foreign_array(f"{name}: y", values, np.float64).copy()
-    else:
+    names = tuple(map(str, getattr(values, "columns", ())))  # of a frame
+    if len(set(names)) < len(names):
+        raise TwinWLError(f"{name}: columns of y have the same name: {', '.join(names)}; rename one")
+    if not hasattr(values, "columns") and not (isinstance(values, np.ndarray) and values.ndim == 2):  # noqa: PLR2004
         return (), None
+    table = foreign_array(f"{name}: y", values, np.float64).copy()
     if table.shape[1] < 2:  # noqa: PLR2004
         raise TwinWLError(
             f"{name}: y has {table.shape[1]} columns; give one target per graph, or several tasks"

@@ -498,7 +498,7 @@ class _Files:
         order = np.argsort(owner_of_arc, kind="stable")
         ends = place[arcs[order]] - pointer(node_counts)[owner_of_arc[order], None]
         features = self.table("node_attributes", n_rows=len(owners), dtype=np.float64)
-        try:
+        with prefix_errors(self.named("A")):
             graphs = build(
                 node_counts,
                 np.bincount(owner_of_arc, minlength=len(y)),
@@ -509,8 +509,6 @@ class _Files:
                 node_features=None if features is None else features[by_owner],
                 warn=False,
             )
-        except GraphInputError as error:
-            raise GraphInputError(f"{self.named('A')}: {error}", error.graph) from error
         return Dataset(self.name, graphs, y)
 
     def _owners(self, n_graphs: int) -> Int64:

@@ -43,6 +43,7 @@ from twinwl.errors import (
     first_line,
     held_warnings,
     import_extra,
+    prefix_errors,
     setting,
     shown,
     warn_caller,
@@ -111,10 +112,8 @@ class Records:
                 bar.advance(len(some))
         if not kept:
             raise _none_usable(self.source, errors)
-        try:
+        with prefix_errors(self.source):
             graphs = concatenate(batches)
-        except GraphInputError as error:
-            raise GraphInputError(f"{self.source}: {error}") from error
         y = dataset.targets_of(kept, self.targets, self.source) if self.targets else None
         return self._dataset(name, graphs, kept, errors, y)
 

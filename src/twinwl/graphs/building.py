@@ -526,9 +526,8 @@ def as_batch(
         return graphs
     node_label = checked("node_label", node_label, NAME, None)
     edge_label = checked("edge_label", edge_label, NAME, None)
-    kind: str | None = _PYG_BATCH
-    collected: Any = graphs
-    if _kind(graphs) != _PYG_BATCH:
+    kind, collected = _kind(graphs), cast("Any", graphs)
+    if kind != _PYG_BATCH:
         collected = _list_graphs(graphs)
         if not collected:
             return GraphBatch.from_edges([])
@@ -653,20 +652,15 @@ def build(
     graph_ptr = pointer(node_counts)
     _check_edges(node_counts, edge_counts, sources, targets)
     shift = np.repeat(graph_ptr[:-1], edge_counts)
-    try:
-        adjacency = assemble(
-            graph_ptr,
-            sources + shift,
-            targets + shift,
-            None if edges is None else edges.codes,
-            directed=directed,
-            warn=warn,
-            one_way_remedy=one_way_remedy,
-        )
-    except MemoryError as error:
-        raise GraphInputError(
-            f"{graph_ptr[-1]} nodes and {len(sources)} edges do not fit in memory; split the batch"
-        ) from error
+    adjacency = assemble(
+        graph_ptr,
+        sources + shift,
+        targets + shift,
+        None if edges is None else edges.codes,
+        directed=directed,
+        warn=warn,
+        one_way_remedy=one_way_remedy,
+    )
     if nodes is None or not len(nodes.codes):
         nodes = Coded(np.zeros(graph_ptr[-1], np.int32), UNLABELLED)
     return GraphBatch.unchecked(
