@@ -494,8 +494,10 @@ def _parts(explanation: Explanation) -> list[Fields]:
 
 
 def probabilities_of(
-    model: Any, graphs: GraphBatch, explanations: Sequence[Explanation]
-) -> list[float] | None:  # noqa: ANN401
+    model: Any,  # noqa: ANN401
+    graphs: GraphBatch,
+    explanations: Sequence[Explanation],
+) -> list[float] | None:
     """Return the probability of each predicted class; None if the model is a regressor."""
     classes = [str(name) for name in getattr(model, "classes_", np.array([])).tolist()]
     codes = [classes.index(str(one.prediction)) for one in explanations if classes]
