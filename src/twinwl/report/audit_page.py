@@ -220,8 +220,8 @@ def neighbours_page(neighbours: Neighbours) -> Page:
     n_queries, k = neighbours.indices.shape
     best, node = neighbours.similarities[:, 0], "node" if noun == "graph" else "atom"
     about = (
-        f"The {k:,} of {counted(neighbours.n_graphs, noun)} that are most like each query. The similarity is the "
-        f"share of {node} environments that two {noun}s have in common, from 0 to 1 (twin kernel)."
+        f"The {k:,} of {counted(neighbours.n_graphs, noun)} that are most like each query. The similarity is "
+        f"the share of {node} environments that two {noun}s have in common, from 0 to 1 (twin kernel)."
     )
     return Page(
         title=f"The most similar {noun}s",
