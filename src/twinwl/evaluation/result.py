@@ -396,13 +396,16 @@ class Evaluation(Rendered):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, also those of each fold; None where a metric is undefined."""
-        plain = {
-            (summary.protocol, task, metric): _reading(summary) for metric, task, summary in self.readings()
-        }
-        fair = {
-            task: {name: plain["fair", task, name] for name in self.metrics} for task in ("", *self.tasks)
-        }
-        result = {
+        fair: dict[str, dict[str, Any]] = {task: {} for task in ("", *self.tasks)}
+        protocols: dict[str, Any] = dict.fromkeys(PROTOCOLS)
+        for metric, task, summary in self.readings():
+            if summary.optimistic:
+                protocols[summary.protocol] = _reading(summary)
+            else:
+                fair[task][metric] = _reading(summary)
+        metrics = fair.pop("")
+        protocols["fair"] = metrics[self.metric]
+        about = {
             "dataset": self.dataset,
             "method": self.method,
             "inputs": self.inputs,
@@ -410,16 +413,13 @@ class Evaluation(Rendered):
             "split": self.split,
             "headline": self.protocol,
             "n_leaked": self.n_leaked,
-            "fair": {name: one["mean"] for name, one in fair[""].items()},
-            "metrics": fair.pop(""),
-            "protocols": {
-                name: plain.get((name, "", self.metric if name == "fair" else "accuracy"))
-                for name in PROTOCOLS
-            },
+            "fair": {name: one["mean"] for name, one in metrics.items()},
+            "metrics": metrics,
+            "protocols": protocols,
         }
         if self.positive is not None:
-            result["positive"] = self.positive
-        return {**result, "tasks": fair} if fair else result
+            about["positive"] = self.positive
+        return {**about, "tasks": fair} if fair else about
 
     def compared_with(self, other: Evaluation, rope: float = ROPE) -> PairedComparison | None:
         """Compare with another method on the folds that both have, where the main metric is defined for both.
