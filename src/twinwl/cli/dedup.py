@@ -88,12 +88,14 @@ def dedup(
     columns, table_targets, rule = _check(file, reading, output, keep, groups)
     read = _Rows([], [], [], [], [], {})
     with ProgressBar("graphs compared") as progress:
-        blocks = read.of(file, reading, progress, edge_labels=edge_labels is not False)
+        blocks = read.of(
+            file, reading, progress, edge_labels=edge_labels is not False, lines=output is not None
+        )
         grouping = tw.deduplicate(blocks, exact=exact, ignore_features=ignore_attributes)
         level = reading.level if read.names and len(read.smiles) == len(read.names) else None
         differing = {} if level is None else differing_groups(grouping, read.smiles, level)
-    targets = {**read.targets}
-    targets |= {name: targets_in(columns, name, read.rows, file) for name in table_targets}
+    of_table = {name: targets_in(columns, name, read.rows, file) for name in table_targets}
+    targets = read.targets | of_table
     contradictions = {name: len(grouping.contradictions(values)) for name, values in targets.items()}
     chosen = grouping.choose(rule if isinstance(rule, str) else rule[read.rows])
     notes = [] if output is None else _write(output, file, reading, columns, read, sorted(chosen.tolist()))
@@ -180,7 +182,7 @@ class _Rows(NamedTuple):
     """Of sources that are no tables, whose targets come with the graphs."""
 
     def of(
-        self, file: str, reading: ReadOptions, progress: ProgressBar, *, edge_labels: bool
+        self, file: str, reading: ReadOptions, progress: ProgressBar, *, edge_labels: bool, lines: bool
     ) -> Iterator[tw.GraphBatch]:
         """Yield the graphs of a source in blocks, and note what they are."""
         from twinwl.datasets.source import iter_source  # noqa: PLC0415
@@ -192,7 +194,7 @@ class _Rows(NamedTuple):
             self.rows.extend(block.rows.tolist())
             self.errors.extend(block.errors)
             self.smiles.extend(block.smiles or ())
-            self.lines.extend(block.lines)
+            self.lines.extend(block.lines if lines else ())  # they may take more memory than all else
             if block.y is not None and not block.tasks:
                 self.targets[block.target or "target"] = block.y.tolist()
             if len(block.graphs):

@@ -1,9 +1,15 @@
-"""Arguments and options that several subcommands have in common, each declared once.
+"""Arguments and options of subcommands, each declared once, the files they write, and the pages of ``--help``.
 
 `add` makes a subcommand of a function: the first line of its docstring is the help, and what follows, or
 what follows the first line of its module's docstring, the epilog. Options that commands share as a group
 are the fields of a dataclass, such as `ReadingFlags`: a parameter that is annotated with it (`Reading`) is
 replaced by these options, and the command receives the value that they make.
+
+A page of help has two plain columns, so that it fits on one screen or two. Typer's own pages give an option
+four columns and each section a frame; at 80 characters a short sentence then takes four lines.
+
+A file to write is checked before any work is done: the ending of its name decides the format, and an ending
+whose format the command does not write is refused.
 """
 
 from __future__ import annotations
