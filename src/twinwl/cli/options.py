@@ -1,4 +1,4 @@
-"""Arguments and options of subcommands, each declared once, the files they write, and the pages of ``--help``.
+"""Options of subcommands, each declared once, the files that they write, and the pages of ``--help``.
 
 `add` makes a subcommand of a function: the first line of its docstring is the help, and what follows, or
 what follows the first line of its module's docstring, the epilog. Options that commands share as a group
