@@ -19,6 +19,10 @@ from twinwl.models.similarity import BASES
 from twinwl.refinement.colours import refine
 
 
+def names_of(space):
+    return space.names(np.arange(space.n_columns))
+
+
 def line_of(graph, node, steps, came_from=None):
     """Write a rooted tree literally: walk away from a node, never straight back."""
     label = shown(graph.nodes[node]["label"])
@@ -143,7 +147,7 @@ def test_columns_come_by_weight_with_the_trees_they_count():
     assert len(explanation.columns) == 3
     shares = [abs(column.share) for column in explanation.columns]
     assert shares == sorted(shares, reverse=True)
-    names = model.space_.names()
+    names = names_of(model.space_)
     for column in explanation.columns:
         assert column.name in names
         assert column.tree.depth == int(column.name[1])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, PATH, checked, integer
-from twinwl.arrays import Float64
+from twinwl.arrays import Float64, Floats
 from twinwl.errors import TwinWLError, import_extra
 
 if TYPE_CHECKING:
@@ -226,6 +226,21 @@ class Decision(NamedTuple):
     intercept: float
 
 
+def best_two(outputs: Floats) -> tuple[int, int, Float64]:
+    """Return the most likely class, the next, and the weight of each output in the decision between them.
+
+    >>> best_two(np.array([0.5, 2.0, 1.0])), best_two(np.array([-0.3]))
+    ((1, 2, array([ 0.,  1., -1.])), (0, 1, array([-1.])))
+    """
+    if len(outputs) == 1:  # two classes share one output, which is positive for the second
+        positive = int(outputs[0] > 0)
+        return positive, 1 - positive, np.array([2.0 * positive - 1])
+    first, second = np.argsort(-outputs, kind="stable")[:2].tolist()
+    weights = np.zeros(len(outputs))
+    weights[first], weights[second] = 1.0, -1.0
+    return first, second, weights
+
+
 def explanation_of(
     graph: GraphBatch,
     encoding: Encoding | ViewEncodings,
@@ -414,9 +429,17 @@ def tree_of_colour(alphabet: Alphabet, h: int, colour: int) -> RootedTree:
         for above in needed[level]:
             own, neighbours = alphabet.rounds[level - 1].signature(above)
             needed[level - 1] |= {own, *(below for _, below in neighbours)}
-    trees = {below: RootedTree(alphabet.labels[below], 0) for below in needed[0]}
+    trees = {label: RootedTree(alphabet.labels[label], 0) for label in needed[0]}
     for level in range(1, h + 1):
-        trees = {above: _one_step_deeper(alphabet, level, above, trees) for above in needed[level]}
+        below = trees
+        trees = {}
+        for above in needed[level]:
+            own, neighbours = alphabet.rounds[level - 1].signature(above)
+            branches = [
+                Branch(count, below[sender], *_kind_of_message(alphabet, code))
+                for (code, sender), count in Counter(neighbours).items()
+            ]
+            trees[above] = RootedTree(below[own].label, level, tuple(branches))
     return trees[colour]
 
 
@@ -475,15 +498,6 @@ def shown(label: Label) -> str:
     if label is None:
         return "•"
     return label if isinstance(label, str) else repr(label)
-
-
-def _one_step_deeper(alphabet: Alphabet, level: int, colour: int, trees: dict[int, RootedTree]) -> RootedTree:
-    own, neighbours = alphabet.rounds[level - 1].signature(colour)
-    branches = [
-        Branch(count, trees[below], *_kind_of_message(alphabet, code))
-        for (code, below), count in Counter(neighbours).items()
-    ]
-    return RootedTree(trees[own].label, level, tuple(branches))
 
 
 def _kind_of_message(alphabet: Alphabet, code: int) -> tuple[Label, str]:

@@ -42,7 +42,7 @@ from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import base as estimators
 from twinwl.models.base import RandomState, one_seed, with_parameters
 from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
-from twinwl.models.explanation import Decision, Explanation, explanation_of
+from twinwl.models.explanation import Decision, Explanation, best_two, explanation_of
 from twinwl.models.features import ExtraScaling, ViewEstimator, ViewSpaces
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, HeldOut, score_column
 from twinwl.models.similarity import BASES, MeanSimilarity
@@ -76,10 +76,6 @@ class SelectedSVM:
     vectors : SupportVectors
     held_out : array of float64, or None
         Decision values of all graphs, each by an SVM that did not learn from it; not saved.
-    unlike_rows, unlike : array of int64 and of float64, or None
-        The graphs to calibrate on, and their values in ``held_out``. Where whole scaffolds of molecules were
-        held out, these are the ones with a ring; molecules without one have no scaffold that could be left
-        out, and their errors would make the intervals of other molecules too narrow. Not saved.
     """
 
     n_iter: int
@@ -88,8 +84,6 @@ class SelectedSVM:
     scores: dict[tuple[int, float], float]
     vectors: SupportVectors
     held_out: Any = None
-    unlike_rows: Any = None
-    unlike: Any = None
 
     @property
     def setting(self) -> str:
@@ -185,8 +179,7 @@ class Choice(NamedTuple):
             return before
         # Learn from all graphs now, so that the matrix need not be kept until the last one was tried.
         vectors = self.svm.learnt(similarities, self.targets, best)
-        rows = np.arange(len(leading)) if self.calibrated is None else self.calibrated
-        return SelectedSVM(n_iter, best, highest, scores, vectors, leading, rows, leading[rows])
+        return SelectedSVM(n_iter, best, highest, scores, vectors, leading)
 
     def _wins_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
         if not self.break_ties or leading is None or len(np.unique(predicted_codes(leading))) > 1:
@@ -794,7 +787,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         how = f"cross-validated{parted}; best of {len(found[0].scores)} settings"
         if approximation is not None:
             how = f"kernel approximated with {len(approximation.landmarks):,} landmarks; {how}"
-        heads, svms, held = zip(*map(_finished, columns, found))
+        heads, svms, held = zip(*map(_finished, choices, found))
         self._held_out = how, list(held)
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
         own = None if extra is None else extra[rows]
@@ -934,24 +927,26 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         return replace(found, decision=found.decision + of_extra, view_shares=shares)
 
     def _to_state(self) -> dict[str, object]:
-        svms = [replace(svm, held_out=None, unlike_rows=None, unlike=None) for svm in self.svms_]
+        svms = [replace(svm, held_out=None) for svm in self.svms_]
         state = super()._to_state() | {"svms": svms}
         return {name: part for name, part in state.items() if part is not None or name == "tasks"}
 
 
-def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM, HeldOut]:
+def _finished(choice: Choice, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM, HeldOut]:
     """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
-    held = HeldOut(column.head, svm.held_out, column.answers, svm.setting)
-    if not column.numbers:
-        calibration = Calibration.fit_to(svm.held_out, column.codes, column.weights)
-        head = replace(column.head, calibration=calibration)
-        held = held._replace(head=head)
-        return head.calibrated(svm.unlike, column.codes[svm.unlike_rows]), svm, held
-    mean, scale = column.head.mean, column.head.scale
-    head = column.head.calibrated(svm.unlike, column.answers[svm.unlike_rows])
-    vectors = svm.vectors.rescaled(scale, mean)
-    svm = replace(svm, vectors=vectors, held_out=scale * svm.held_out + mean)
-    return replace(head, mean=0.0, scale=1.0), svm, held
+    column = choice.targets
+    # Where whole scaffolds of molecules were held out, only molecules with a ring count: others have no
+    # scaffold that could be left out, and their errors would make the intervals of all too narrow.
+    rows = slice(None) if choice.calibrated is None else choice.calibrated
+    head, decisions, answers = column.head, svm.held_out, column.answers
+    if column.numbers:
+        held, (mean, scale) = HeldOut(head, decisions, answers, svm.setting), (head.mean, head.scale)
+        vectors, in_unit = svm.vectors.rescaled(scale, mean), scale * decisions + mean
+        head = replace(head.calibrated(decisions[rows], answers[rows]), mean=0.0, scale=1.0)
+        return head, replace(svm, vectors=vectors, held_out=in_unit), held
+    head = replace(head, calibration=Calibration.fit_to(decisions, column.codes, column.weights))
+    held = HeldOut(head, decisions, answers, svm.setting)
+    return head.calibrated(decisions[rows], answers[rows]), svm, held
 
 
 def _decision(head: ClassHead | NumberHead, svm: SelectedSVM, similarities: Float64) -> Decision:
@@ -959,8 +954,7 @@ def _decision(head: ClassHead | NumberHead, svm: SelectedSVM, similarities: Floa
     decisions = svm.vectors.decisions(similarities)
     if isinstance(head, NumberHead):
         return Decision(float(decisions[0]), None, svm.vectors.weights[0], float(svm.vectors.intercepts[0]))
-    wanted = int(predicted_codes(decisions)[0])
-    other = 1 - wanted if decisions.ndim == 1 else int(np.argsort(-decisions[0], kind="stable")[1])
+    wanted, other, _ = best_two(np.atleast_1d(decisions[0]))
     return Decision(head.classes[wanted], head.classes[other], *svm.vectors.between(wanted, other))
 
 

@@ -505,8 +505,7 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
         Explanations name columns by these codes. Numbers of colours are those of this vectorizer only.
         """
         self._check_fitted()
-        codes = self.spaces_.column_names()
-        return codes if self.columns_ is None else [codes[column] for column in self.columns_.tolist()]
+        return self.spaces_.column_names(self.columns_)
 
     def explain_column(self, column: int) -> RootedTree:
         """Return the rooted tree that a column counts: what its nodes see within their round's steps.

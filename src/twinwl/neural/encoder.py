@@ -647,11 +647,8 @@ class NTwinNetwork(nn.Module):
 
     def forward(self, graphs: NTwinInput) -> Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        return self.from_sums(self.encoder(graphs.graphs), graphs.histograms)
-
-    def from_sums(self, sums: Tensor, histograms: SparseRows | None) -> Tensor:
-        """Return logits from the two encoders' output."""
-        logits: Tensor = self.second(self.dropout(self.hidden_units(sums, histograms).relu()))
+        units = self.hidden_units(self.encoder(graphs.graphs), graphs.histograms)
+        logits: Tensor = self.second(self.dropout(units.relu()))
         return logits
 
     def recalibrate(self, examples: Examples) -> None:

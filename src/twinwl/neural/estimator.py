@@ -22,7 +22,7 @@ from twinwl.graphs.building import GraphsLike
 from twinwl.models import base
 from twinwl.models.base import GraphEstimator, TaskEstimator, seeds, with_parameters
 from twinwl.models.calibration import ClassHead, NumberHead, hold_out, hold_out_scaffolds, scaffolds_of
-from twinwl.models.explanation import Decision
+from twinwl.models.explanation import Decision, best_two
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, HeldOut, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
 from twinwl.neural import training
@@ -463,10 +463,8 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         if isinstance(head, NumberHead):
             number = float(outputs[0]) * head.scale + head.mean
             return Decision(number, None, np.array([head.scale], np.float32), head.mean)
-        wanted, other = np.argsort(-outputs, kind="stable")[:2].tolist()
-        weights = np.zeros(len(outputs), np.float32)
-        weights[wanted], weights[other] = 1.0, -1.0
-        return Decision(head.classes[wanted], head.classes[other], weights, 0.0)
+        wanted, other, weights = best_two(outputs)
+        return Decision(head.classes[wanted], head.classes[other], weights.astype(np.float32), 0.0)
 
     def _select(self, place: int) -> Self:
         """Return the model of one task: the last layer of its network has the outputs of that task."""

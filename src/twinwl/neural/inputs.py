@@ -28,7 +28,7 @@ from twinwl.models.features import Encoding, FeatureSpace, stwin_features
 from twinwl.neural.encoder import GraphData, NTwinInput, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.quotient import RootMark, RowExamples, n_marks
 from twinwl.neural.readouts import SubgraphBatch
-from twinwl.neural.rows import Pool, count_rows, distinct_rows, entries_of
+from twinwl.neural.rows import Pool, count_rows, distinct_rows
 from twinwl.neural.sparse import SparseExamples
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
@@ -423,10 +423,9 @@ class DistinctSubgraphs:
 
     def take(self, rows: Int64) -> tuple[list[Int64], Pool]:
         """Return roots of the distinct subgraphs of some graphs, in blocks, and their pooling matrix."""
-        ptr, groups, counts = self.pool
-        new_ptr, entry = entries_of(ptr, rows)
-        needed, places = np.unique(groups[entry], return_inverse=True)
+        pool = self.pool.take(rows)
+        needed, places = np.unique(pool.rows, return_inverse=True)
         block = np.cumsum(self.entries[needed]) // _BLOCK_ENTRIES
         cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(needed)]
         roots = [self.representative[needed[low:high]] for low, high in pairwise(cuts) if low < high]
-        return roots, Pool(new_ptr, places.astype(np.int32), counts[entry])
+        return roots, pool._replace(rows=places.astype(np.int32))

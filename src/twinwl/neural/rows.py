@@ -50,6 +50,11 @@ class Pool(NamedTuple):
     rows: Ints
     counts: Ints
 
+    def take(self, graphs: Int64) -> Pool:
+        """Return the matrix of some graphs."""
+        ptr, entries = entries_of(self.ptr, graphs)
+        return Pool(ptr, self.rows[entries], self.counts[entries])
+
 
 class RowLayer(NamedTuple):
     """One layer of a mini-batch: which rows of the layer below each of its rows is computed from.
