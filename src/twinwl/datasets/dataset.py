@@ -411,6 +411,11 @@ class Dataset:
             raise TwinWLError(f"{self.name} has no targets; give one per graph, as y")
         return self.y
 
+    @property
+    def named_targets(self) -> Any:  # noqa: ANN401  (an array, or a dictionary of arrays)
+        """The targets; those of several tasks by name."""
+        return dict(zip(self.tasks, self.targets.T)) if self.tasks else self.targets
+
     def __len__(self) -> int:
         return len(self.graphs)
 
