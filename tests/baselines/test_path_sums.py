@@ -5,7 +5,7 @@ import pytest
 from twinwl import from_networkx
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
-from twinwl.baselines.higher_order import pair_examples, path_sums, paths_of  # noqa: E402
+from twinwl.baselines.higher_order import indexed_path_sums, pair_examples, path_sums, paths_of  # noqa: E402
 
 # Sizes around the four nodes that the loop takes at once, and graphs that occur twice.
 GRAPHS = [nx.empty_graph(0), nx.empty_graph(1), *(nx.gnp_random_graph(n, 0.4, seed=n) for n in (3, 4, 5, 9))]
@@ -29,18 +29,15 @@ def entries(n_rows, width=3):
 def test_sums_are_entries_of_the_product_of_matrices(number):
     paths, n_rows = some_paths(number)
     left, right = entries(n_rows)
-    torch.testing.assert_close(path_sums(left, right, paths), sums_of_torch(left, right, paths))
-
-
-def sums_of_torch(left, right, paths):
-    """Return the sums literally, one path after another."""
-    sums = []
+    wanted = []
     for first, last, n in zip(paths.left, paths.right, paths.n_nodes, strict=True):
         through = range(n)
         a = left[[int(paths.row_of_pair[first + node]) for node in through]]
         b = right[[int(paths.row_of_pair[last + n * node]) for node in through]]
-        sums.append((a * b).sum(dim=0))
-    return torch.stack(sums)
+        wanted.append((a * b).sum(dim=0))
+    found = path_sums(left, right, paths)
+    torch.testing.assert_close(found, torch.stack(wanted))
+    torch.testing.assert_close(indexed_path_sums(left, right, paths), found)
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -48,7 +45,8 @@ def test_gradients_are_those_of_torch(number):
     paths, n_rows = some_paths(number)
     inputs = entries(n_rows)
     wanted, found = (
-        torch.autograd.grad(sums(*inputs, paths).sin().sum(), inputs) for sums in (sums_of_torch, path_sums)
+        torch.autograd.grad(sums(*inputs, paths).sin().sum(), inputs)
+        for sums in (indexed_path_sums, path_sums)
     )
     torch.testing.assert_close(found, wanted)
 
@@ -56,4 +54,5 @@ def test_gradients_are_those_of_torch(number):
 def test_no_graph_has_no_sums():
     batch = from_networkx([nx.empty_graph(0)])
     levels = pair_examples(batch, np.ones((0, 1), np.float32), rounds=1).part(np.array([0])).levels
-    assert path_sums(*entries(0), paths_of(levels, 1)).shape == (0, 3)
+    for sums in (path_sums, indexed_path_sums):
+        assert sums(*entries(0), paths_of(levels, 1)).shape == (0, 3)

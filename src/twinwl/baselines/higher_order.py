@@ -18,7 +18,7 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn.functional import elu, linear, one_hot
 
-from twinwl.arguments import DEPTH, FLAG, MEMORY, check_fits, integer, one_of, pointer, ranges
+from twinwl.arguments import DEPTH, FLAG, MEMORY, check_fits, integer, one_of, owners, pointer, ranges
 from twinwl.arrays import Bool, Float32, Float64, Floats, Int32, Int64, Ints, UInt64
 from twinwl.baselines import gnn
 from twinwl.baselines.gnn import GNNClassifier, LevelExamples, RowNetwork
@@ -704,13 +704,23 @@ def path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
     >>> path_sums(entries, entries, paths).tolist()
     [[34.0], [30.0]]
     """
-    # On the processor, wherever the network is: torch's own operations would need a row for each path.
-    sums = by_kernels(
+    if left.device.type != "cpu":
+        return indexed_path_sums(left, right, paths)
+    return by_kernels(
         lambda *rows: ([_path_sums(*rows, paths)], lambda grad: _path_gradients(grad, *rows, paths)),
-        left.cpu(),
-        right.cpu(),
+        left,
+        right,
     )[0]
-    return sums.to(left.device)
+
+
+def indexed_path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
+    """Return the same as `path_sums` with torch's own operations, for any device."""
+    into = owners(paths.n_nodes)
+    node = np.arange(len(into)) - pointer(paths.n_nodes)[into]
+    ends = (paths.left[into] + node, paths.right[into] + node * paths.n_nodes[into])
+    first, second = (as_tensor(paths.row_of_pair[end].astype(np.int64), left.device) for end in ends)
+    zeros = left.new_zeros(len(paths.n_nodes), left.shape[1])
+    return zeros.index_add(0, as_tensor(into, left.device), left[first] * right[second])
 
 
 @kernel(fastmath={"contract"})

@@ -17,10 +17,10 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.graphs.labels import recode
 from twinwl.models.base import GraphClassifier, RandomState, graphs_of, one_seed, with_parameters
-from twinwl.models.calibration import Calibration
+from twinwl.models.calibration import INNER_FOLDS, Calibration, inner_folds
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_from_sums
-from twinwl.models.svc import INNER_FOLDS, PENALTIES, Choice, STwinSVC, inner_folds, kernel_svm, select_svms
+from twinwl.models.svc import PENALTIES, Choice, STwinSVC, kernel_svm, select_svms
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 _LABELS = 1 << 21  # more than the labels of any graphs whose kernel fits into memory; its cube fits 64 bits

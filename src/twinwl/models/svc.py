@@ -7,7 +7,6 @@ In this order: the choice of C and rounds by cross-validation (`select_svms`), f
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import combinations
@@ -17,13 +16,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import linalg, sparse
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
 from twinwl import arguments
 from twinwl.arguments import (
     FLAG,
-    MAX_ITEMS,
     ROUNDS,
     checked,
     integer,
@@ -34,14 +31,23 @@ from twinwl.arguments import (
     pointer,
 )
 from twinwl.arrays import Float32, Float64, Int64
-from twinwl.errors import TwinWLError, shown, warn_caller
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import base as estimators
 from twinwl.models.base import RandomState, one_seed, with_parameters
-from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
+from twinwl.models.calibration import (
+    INNER_FOLDS,
+    Calibration,
+    ClassHead,
+    Fold,
+    NumberHead,
+    predicted_codes,
+    scaffold_folds,
+    scaffolds_of,
+)
 from twinwl.models.explanation import Decision, Explanation, best_two, explanation_of
 from twinwl.models.features import ExtraScaling, ViewEstimator, ViewSpaces
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, HeldOut, score_column
@@ -51,11 +57,7 @@ from twinwl.models.targets import TargetColumn, name_task
 from twinwl.terminal import ProgressBar
 
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
-INNER_FOLDS = integer(2, MAX_ITEMS)
-Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows to learn from, and the held-out rows
 Tick: TypeAlias = Callable[[int], None]  # is told how many more SVMs have been trained
-
-_FEWEST_RINGS = 50  # molecules with a ring that each class needs, so that only these are calibrated on
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,87 +202,6 @@ def kernel_svm(targets: TargetColumn, tol: float = 1e-3, epsilon: float = 0.0) -
     by_class = targets.weight_of_class
     weights = None if by_class is None else dict(enumerate(by_class.tolist()))
     return KernelSVM(SVC(class_weight=weights, **settings))
-
-
-def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
-    """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
-
-    Parameters
-    ----------
-    targets
-        Classes or numbers; and groups, each of which stays on one side of every fold.
-    n_folds
-        How many folds, at least 2.
-    seed
-        Decides the folds.
-
-    Raises
-    ------
-    TwinWLError
-        If a class has one graph only, or all its graphs in one group; of numbers, if there is one in all.
-    """
-    if targets.numbers:
-        of_graph = np.arange(len(targets.rows)) if targets.groups is None else targets.groups
-        n_units = int(of_graph.max()) + 1
-        if n_units < 2:  # noqa: PLR2004
-            what = "sample" if targets.groups is None else "group"
-            raise TwinWLError(f"there is only 1 {what}; the inner choice needs 2")
-        fold_of = (np.random.default_rng(seed).permutation(n_units) % n_folds)[of_graph]
-        return [
-            (np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
-            for fold in range(min(n_folds, n_units))
-        ]
-    classes, codes, groups = targets.classes, targets.codes, targets.groups
-    # How many graphs, or groups, have each class.
-    units = codes if groups is None else np.unique(np.stack([codes, groups]), axis=1)[0]
-    members = np.bincount(units)
-    rarest = int(members.argmin())
-    if members[rarest] < 2:  # noqa: PLR2004
-        what = "graph" if groups is None else "group"
-        name = shown(classes.tolist()[rarest])
-        raise TwinWLError(
-            f"class {name} has only 1 {what}; the inner choice needs 2 of each class: leave that "
-            "class out, or add to it"
-        )
-    n_folds = min(n_folds, int(members[rarest]))
-    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)
-    folds = [(learnt, held) for learnt, held in split if len(held)]
-    for learnt, _ in folds:
-        if len(np.unique(codes[learnt])) < len(classes):
-            raise TwinWLError("the groups leave a fold without one of the classes; give more groups")
-    return folds
-
-
-def scaffold_folds(
-    targets: TargetColumn, scaffolds: Int64 | None, n_folds: int, seed: int
-) -> tuple[list[Fold], Int64 | None]:
-    """Cut the training graphs into folds; those of molecules keep each scaffold on one side.
-
-    New molecules are unlike the known ones, so what is chosen and calibrated on held-out scaffolds fits them.
-
-    Parameters
-    ----------
-    targets, n_folds, seed
-        As for `inner_folds`.
-    scaffolds
-        From `twinwl.models.calibration.scaffolds_of`, for all graphs; None where they are no molecules.
-
-    Returns
-    -------
-    folds
-        Those of `inner_folds` where the user gave groups, and for too few scaffolds.
-    rings : array of int64, or None
-        The molecules that have a scaffold, if whole scaffolds are held out.
-    """
-    if scaffolds is not None and targets.groups is None:
-        own = scaffolds[targets.rows]
-        rings = own < len(scaffolds)  # molecules without a ring are numbered from n_graphs on
-        if np.bincount(targets.codes, rings).min() >= _FEWEST_RINGS:
-            groups = np.unique(own, return_inverse=True)[1]
-            with contextlib.suppress(TwinWLError):
-                return inner_folds(replace(targets, groups=groups), n_folds, seed), np.flatnonzero(rings)
-    return inner_folds(targets, n_folds, seed), None
 
 
 @dataclass(frozen=True, eq=False)
@@ -808,12 +729,9 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         extra: Float64 | None = None,
     ) -> None:
         """Set fitted attributes; ``matrix`` has the features of the training graphs ``rows``."""
-        if matrix.shape[0] != len(rows):
-            raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-        if (extra is None) != (scaling is None) or (
-            extra is not None and extra.shape != (len(rows), len(scaling.names if scaling else ()))
-        ):
-            raise TwinWLError("the model's extra features do not fit together; the file is damaged")
+        extra_shape = None if scaling is None else (len(rows), len(scaling.names))
+        if matrix.shape[0] != len(rows) or (None if extra is None else extra.shape) != extra_shape:
+            raise TwinWLError("the model's features do not fit its support vectors; the file is damaged")
         spaces.widen(matrix)
         self.scaling_, self.extra_ = scaling, extra
         self.svms_, self.rows_, averaged = svms, rows, checked("n_iter", self.n_iter, one_or_more(ROUNDS))
