@@ -7,7 +7,7 @@ import pytest
 from tests.stwin.test_views import BATCH, Y
 from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, concatenate, evaluate, load, save
 from twinwl.datasets.dataset import Dataset, content_digest
-from twinwl.datasets.extra import with_extra_features
+from twinwl.datasets.source import with_extra_features
 from twinwl.graphs.descriptors import Extra, rdkit_descriptors
 from twinwl.models.features import ExtraScaling
 

@@ -291,7 +291,6 @@ def test_fit_passes_at_most_fifteen_modules():
         "twinwl.compilation",
         "twinwl.errors",
         "twinwl.graphs.batch",
-        "twinwl.graphs.views",
         "twinwl.terminal",
     }
     walk = {name for name in passed if name.startswith("twinwl.")} - foundations

@@ -122,8 +122,7 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     reading: Annotated[Any, _Flags],  # noqa: ANN401  (`ReadOptions`, which is slow to load)
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
-    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
-    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import read_source, with_extra_features  # noqa: PLC0415  (keeps --help fast)
 
     reading = replace(
         reading, not_targets=tuple(filter(None, (split, groups, *(extra_features or "").split(","))))

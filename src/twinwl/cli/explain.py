@@ -63,8 +63,7 @@ def explain(
     reading: o.Reading,
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
-    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
-    from twinwl.datasets.source import open_source, read_source, read_with_targets  # noqa: PLC0415
+    from twinwl.datasets.source import open_source, read_source, read_with_targets, with_extra_features  # noqa: PLC0415
 
     o.check_output(output, o.TABLES, inputs=(data, train))
     open_source(data, reading, "given")

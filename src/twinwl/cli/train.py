@@ -68,8 +68,7 @@ def train(
     reading: o.ReadingAtoms,
 ) -> None:
     """Train a graph classifier or regressor and write it to a file."""
-    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
-    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import read_source, with_extra_features  # noqa: PLC0415  (keeps --help fast)
     from twinwl.evaluation.methods import trainable  # noqa: PLC0415
     from twinwl.models.metrics import check_positive, known_metrics  # noqa: PLC0415
     from twinwl.models.targets import task_of  # noqa: PLC0415
