@@ -13,7 +13,7 @@ from tests.stwin.test_features import batches
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, TwinWLError
 from twinwl.models import features
-from twinwl.models.explanation import Decision, explanation_of, shown
+from twinwl.models.explanation import Decision, explanation_of, label_text
 from twinwl.models.features import KINDS, stwin_features
 from twinwl.models.similarity import BASES
 from twinwl.refinement.colours import refine
@@ -25,7 +25,7 @@ def names_of(space):
 
 def line_of(graph, node, steps, came_from=None):
     """Write a rooted tree literally: walk away from a node, never straight back."""
-    label = shown(graph.nodes[node]["label"])
+    label = label_text(graph.nodes[node]["label"])
     others = [other for other in graph[node] if other != came_from]
     if not steps or not others:
         return label

@@ -291,15 +291,15 @@ class ShortestPathSVC(KernelSVC):
         codes = np.where(codes < 0, len(self.labels_) + batch.node_labels, codes)
         arcs = (np.ones(len(batch.indices)), batch.indices, batch.indptr)
         adjacency = sparse.csr_matrix(arcs, shape=(batch.n_nodes, batch.n_nodes))
-        found = [np.empty((3, 0), np.int64)]
+        triples = [np.empty((3, 0), np.int64)]
         for graph in np.flatnonzero(batch.nodes_per_graph).tolist():
             low, high = batch.graph_ptr[graph : graph + 2].tolist()
             distances = shortest_path(adjacency[low:high, low:high], unweighted=True)
             u, v = np.nonzero((distances > 0) & np.isfinite(distances))
             ends = codes[low + u] * _LABELS + codes[low + v]
             keys, counts = np.unique(distances[u, v].astype(np.int64) * _LABELS**2 + ends, return_counts=True)
-            found.append(np.stack([np.full(len(keys), graph), keys, counts]))
-        return np.concatenate(found, axis=1)
+            triples.append(np.stack([np.full(len(keys), graph), keys, counts]))
+        return np.concatenate(triples, axis=1)
 
 
 @with_parameters

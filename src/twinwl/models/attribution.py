@@ -132,9 +132,9 @@ def _explained(
     values, indices = np.append(own.data, np.zeros(len(absent))), np.append(own.indices, absent)
     listed = sparse.csr_matrix((values, indices, [0, len(indices)]), shape=own.shape)
     decision = Decision(prediction, against, None, float(base @ sign))
-    found = explanation_of(batch, encoding, contributions, decision, method, n_columns, listed)
-    intercept = found.intercept + float(contributions[absent].sum())
-    return replace(found, intercept=intercept, model=vectorizer)
+    explanation = explanation_of(batch, encoding, contributions, decision, method, n_columns, listed)
+    intercept = explanation.intercept + float(contributions[absent].sum())
+    return replace(explanation, intercept=intercept, model=vectorizer)
 
 
 def _sides(model: Any, outputs: Float64) -> tuple[object, object, Float64]:  # noqa: ANN401

@@ -98,8 +98,8 @@ class GraphEstimator(BaseEstimator):
     @classmethod
     def _with_params(cls, params: Mapping[str, object]) -> Self:
         """Return an estimator with the parameters of a model file, which may have their previous names."""
-        kept = {name: value for name, value in params.items() if name not in cls._removed}
-        self = cls(**with_new_names(kept, cls._renamed, {}, warn=False))
+        remaining = {name: value for name, value in params.items() if name not in cls._removed}
+        self = cls(**with_new_names(remaining, cls._renamed, {}, warn=False))
         self._check_parameters()
         return self
 
@@ -111,8 +111,8 @@ class GraphEstimator(BaseEstimator):
     def _from_state(cls, params: dict[str, Any], state: dict[str, Any]) -> Self:
         """Rebuild an estimator from what a model file holds; refuse parts that do not fit together."""
         self = cls._with_params(params)
-        found = {name: kind for name, kind in cls._kept.items() if name in state}
-        self._keep(**{name: restore(kind, state[name], name) for name, kind in found.items()})
+        kinds = {name: kind for name, kind in cls._kept.items() if name in state}
+        self._keep(**{name: restore(kind, state[name], name) for name, kind in kinds.items()})
         return self
 
     def _share_with(self, model: Self) -> Self:
@@ -513,7 +513,7 @@ class TaskEstimator(GraphEstimator):
         if what is not None:
             pairs = zip(self.heads_, decisions)
             decisions = [getattr(head, what)(own, *args, **kwargs) for head, own in pairs]
-        return [X.fill(found) for found in decisions] if isinstance(X, PartlyRead) else decisions
+        return [X.fill(answers) for answers in decisions] if isinstance(X, PartlyRead) else decisions
 
     def predict(self, X: GraphsLike) -> Any:  # noqa: ANN401
         """Return the class of each graph, or a number, shape (n_graphs,), or (n_graphs, n_tasks)."""
@@ -537,8 +537,8 @@ class TaskEstimator(GraphEstimator):
         targets = self._same_tasks(y, len(answers), "targets")
         weights = sample_weights(sample_weight, len(answers))
         scores = []
-        for column, known, found in zip(targets.columns, targets.known.T, predicted):
-            own = as_array(found[known].tolist(), "predictions")
+        for column, known, predictions in zip(targets.columns, targets.known.T, predicted):
+            own = as_array(predictions[known].tolist(), "predictions")
             of_known = None if weights is None else weights[known]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large
@@ -550,13 +550,13 @@ class TaskEstimator(GraphEstimator):
 
     def _same_tasks(self, y: object, n_graphs: int, name: str, *, empty: bool = False) -> Any:  # noqa: ANN401
         """Read targets of other graphs, of the tasks of ``fit``."""
-        found = read_targets(y, n_graphs, tables=self.tasks_ is not None, empty=empty)
-        if len(found.columns) != len(self.heads_) or (found.names is None) != (self.tasks_ is None):
+        table = read_targets(y, n_graphs, tables=self.tasks_ is not None, empty=empty)
+        if len(table.columns) != len(self.heads_) or (table.names is None) != (self.tasks_ is None):
             raise TwinWLError(f"{name}: expected targets with {len(self.heads_)} columns, one per task")
-        if found.names is None and not found.known.all():
-            first = int(np.flatnonzero(~found.known[:, 0])[0])
+        if table.names is None and not table.known.all():
+            first = int(np.flatnonzero(~table.known[:, 0])[0])
             raise TwinWLError(f"{name}: target {first} is missing; leave that graph out")
-        return found
+        return table
 
     def for_task(self, task: str | int) -> Self:
         """Return the model of one task, as if it had been trained on that task alone.
@@ -599,8 +599,8 @@ class TaskEstimator(GraphEstimator):
                 "this model has no report: it held out no graphs, or is from a file, which does not keep them"
             )
         how, held = self._held_out
-        found = map(TargetReport.of, held)
-        return TrainingReport(dict(zip(self.tasks_ or ("",), found)), how)
+        reports = map(TargetReport.of, held)
+        return TrainingReport(dict(zip(self.tasks_ or ("",), reports)), how)
 
     @property
     def conformal_(self) -> Any:  # noqa: ANN401

@@ -29,7 +29,7 @@ from twinwl.graphs.labels import Label, encode_labels, normalise_label
 if TYPE_CHECKING:
     from twinwl.models.targets import TargetColumn
 
-Kept = TypeVar("Kept", "ConformalSets", "ConformalIntervals")
+Scores = TypeVar("Scores", "ConformalSets", "ConformalIntervals")
 
 CONFIDENCE: Constraint = number(0, 1, above=True, below=True)
 _HARDLY_REGULARISED = 1e6  # the doubt about each target keeps the slope finite already
@@ -206,7 +206,7 @@ def probabilities_of(logits: Float64) -> Float64:
     return softmax(scores, axis=1)
 
 
-def kept(conformal: Kept | None) -> Kept:
+def held_out_scores(conformal: Scores | None) -> Scores:
     """Return the scores of a model; the error says how to train a model that has them."""
     if conformal is None:
         raise TwinWLError(
@@ -271,7 +271,9 @@ class ClassHead:
 
     def sets(self, decisions: Float64, confidence: float, *, per_class: bool = True) -> Bool:
         """Return which classes cannot be ruled out, shape (n, n_classes)."""
-        return kept(self.conformal).of(self.probabilities(decisions), confidence, per_class=per_class)
+        return held_out_scores(self.conformal).of(
+            self.probabilities(decisions), confidence, per_class=per_class
+        )
 
     def calibrated(self, decisions: Float64, codes: Int64) -> ClassHead:
         """Return the head with the scores of graphs that the model had not seen."""
@@ -300,7 +302,7 @@ class NumberHead:
 
     def intervals(self, decisions: Float64, confidence: float) -> Float64:
         """Return the lower and upper end of an interval for each graph, shape (n, 2)."""
-        return kept(self.conformal).of(self.predict(decisions), confidence)
+        return held_out_scores(self.conformal).of(self.predict(decisions), confidence)
 
     def calibrated(self, decisions: Float64, answers: Float64) -> NumberHead:
         """Return the head with the errors on graphs that the model had not seen."""

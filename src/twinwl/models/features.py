@@ -790,10 +790,10 @@ class ViewSpaces:
             Of each space, the same features and temporary columns for all that it lacks.
         """
         known, grown = zip(*(space.encoded_with_rest(view) for space, view in self.with_graphs(batch)))
-        found = ViewEncodings(list(known), self)
-        entries = np.sum([np.diff(view.matrix.indptr) for view in found.colours], axis=0)
+        encodings = ViewEncodings(list(known), self)
+        entries = np.sum([np.diff(view.matrix.indptr) for view in encodings.colours], axis=0)
         warn_unseen_labels((entries == 0) & (batch.nodes_per_graph > 0))
-        return found, list(grown)
+        return encodings, list(grown)
 
     def titled(self, place: int, name: str) -> str:
         """Return the name of a column of a space, which starts with that of the view where there are more."""
@@ -812,13 +812,13 @@ class ViewSpaces:
 
         Columns whose texts are the same, because they were cut or labels print alike, get their names too.
         """
-        found = [
+        named_texts = [
             (self.titled(place, text), name)
             for place, space, own in self._parted(columns)
             for text, name in zip(space.texts(own), space.names(own))
         ]
-        n_alike = Counter(text for text, _ in found)
-        return [text if n_alike[text] == 1 else f"{text} {name}" for text, name in found]
+        n_alike = Counter(text for text, _ in named_texts)
+        return [text if n_alike[text] == 1 else f"{text} {name}" for text, name in named_texts]
 
     def _parted(self, columns: Int64 | None) -> Iterator[tuple[int, Space, Int64]]:
         """Yield each space and those of some columns, in rising order, that it has."""
@@ -907,8 +907,8 @@ def _require(sound: object, what: str) -> None:
 
 def alphabet_to_state(alphabet: Alphabet) -> dict[str, object]:
     """Return JSON values and arrays that `alphabet_from_state` turns into the same alphabet."""
-    kept = ("labels", "edge_labels", "initial", "directed", "n_iter")
-    state = {name: getattr(alphabet, name) for name in kept}
+    names = ("labels", "edge_labels", "initial", "directed", "n_iter")
+    state = {name: getattr(alphabet, name) for name in names}
     for h, part in enumerate(alphabet.rounds, start=1):
         state |= {f"sig_ptr_{h}": part.sig_ptr, f"sig_items_{h}": part.sig_items}
     return state

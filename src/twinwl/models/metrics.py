@@ -388,14 +388,14 @@ def check_metrics(names: Sequence[str], task: str = "classification", argument: 
     >>> check_metrics(["roc-auc"])
     ['roc-auc', 'accuracy']
     """
-    given = known_metrics(names, argument)
-    for name in given:
+    known = known_metrics(names, argument)
+    for name in known:
         if METRICS[name].task != task:
             raise TwinWLError(
                 f"{argument}: {name} is for {METRICS[name].task}, and this is {task}; choose from "
                 f"{', '.join(names_for(task))}"
             )
-    return list(dict.fromkeys([*given, names_for(task)[0]]))  # the first is the headline
+    return list(dict.fromkeys([*known, names_for(task)[0]]))  # the first is the headline
 
 
 def scorer_for(estimator: BaseEstimator, name: str) -> str | None:
@@ -842,15 +842,15 @@ class TrainingReport(Rendered):
         return replace(page, sections=[*page.sections, drawn])
 
     def __str__(self) -> str:
-        found = list(self.targets.values())
+        reports = list(self.targets.values())
         if "" in self.targets:
-            chosen = ": ".join(filter(None, (self.chosen, found[0].chosen)))
-            return f"On held-out graphs ({chosen}): {found[0]}"
+            chosen = ": ".join(filter(None, (self.chosen, reports[0].chosen)))
+            return f"On held-out graphs ({chosen}): {reports[0]}"
         lines = [f"  {name}{one.chosen and f' ({one.chosen})'}: {one}" for name, one in self.targets.items()]
-        means = mean_scores([one.scores for one in found])
-        mean = TargetReport(means, found[0].task, "", only_one(one.positive for one in found))
+        means = mean_scores([one.scores for one in reports])
+        mean = TargetReport(means, reports[0].task, "", only_one(one.positive for one in reports))
         return "\n".join(
-            [*lines, f"On held-out graphs ({self.chosen}), mean of {len(found)} targets: {mean}"]
+            [*lines, f"On held-out graphs ({self.chosen}), mean of {len(reports)} targets: {mean}"]
         )
 
 

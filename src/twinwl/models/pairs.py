@@ -19,7 +19,7 @@ from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.explanation import Branch, RootedTree, shown
+from twinwl.models.explanation import Branch, RootedTree, label_text
 from twinwl.refinement.colours import Alphabet, refine
 
 # A pair is one number: the distance, then both labels.
@@ -75,7 +75,7 @@ class PairSpace:
         """Return a text for each of some columns: ``d3: C,O``."""
         labels = self.alphabet.labels
         return [
-            f"d{distance}: {shown(labels[first])},{shown(labels[second])}"
+            f"d{distance}: {label_text(labels[first])},{label_text(labels[second])}"
             for distance, first, second in self._pairs(columns)
         ]
 
@@ -203,9 +203,9 @@ def pair_features(
     rising = np.argsort(columns, kind="stable")
     blocks = []
     for distinct, part in parts:
-        kept = np.flatnonzero(np.isin(distinct, columns))
-        own = part[:, kept] if len(kept) < len(distinct) else part
-        place = rising[np.searchsorted(columns, distinct[kept], sorter=rising)]
+        columns_of_part = np.flatnonzero(np.isin(distinct, columns))
+        own = part[:, columns_of_part] if len(columns_of_part) < len(distinct) else part
+        place = rising[np.searchsorted(columns, distinct[columns_of_part], sorter=rising)]
         shape = own.shape[0], len(columns)
         blocks.append(sparse.csr_matrix((own.data, place[own.indices], own.indptr), shape))
     matrix = sparse.vstack(blocks, format="csr") if blocks else sparse.csr_matrix((0, len(columns)))

@@ -119,11 +119,11 @@ def select_svms(
         Is called after each inner fold; `n_inner_svms` says how many SVMs it will be told of.
     """
     Cs = checked("C", C, PENALTIES)
-    found: list[SelectedSVM | None] = [None] * len(choices)
+    selected: list[SelectedSVM | None] = [None] * len(choices)
     for n_iter, similarities in kernels:
         for place, choice in enumerate(choices):
-            found[place] = choice.better(found[place], n_iter, similarities, Cs, n_jobs, tick)
-    return [chosen for chosen in found if chosen is not None]
+            selected[place] = choice.better(selected[place], n_iter, similarities, Cs, n_jobs, tick)
+    return [chosen for chosen in selected if chosen is not None]
 
 
 def n_inner_svms(n_kernels: int, choices: Sequence[Choice], C: object) -> int:
@@ -174,9 +174,9 @@ class Choice(NamedTuple):
         best = None
         of_penalties = self.svm.held_out(similarities, self.targets, Cs, self.folds, n_jobs, tick)
         for penalty, decisions in zip(Cs, of_penalties):
-            found = scores[n_iter, penalty] = score_column(self.targets, decisions, self.scoring)
-            if found > highest or (found == highest and self._wins_tie(leading, decisions)):
-                highest, leading, best = found, decisions, penalty
+            score = scores[n_iter, penalty] = score_column(self.targets, decisions, self.scoring)
+            if score > highest or (score == highest and self._wins_tie(leading, decisions)):
+                highest, leading, best = score, decisions, penalty
         if best is None or leading is None:
             return before
         # Learn from all graphs now, so that the matrix need not be kept until the last one was tried.
@@ -301,10 +301,10 @@ class SVM:
         shared = self._shared(similarities)
 
         def of_fold(fold: Fold) -> list[Float64]:
-            found = self._of_fold(shared, targets, fold, Cs)
+            decisions = self._of_fold(shared, targets, fold, Cs)
             if tick is not None:
                 tick(len(Cs))
-            return found
+            return decisions
 
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(of_fold)(fold) for fold in folds)
         out = [np.empty((len(targets.rows), *first.shape[1:])) for first in parts[0]]
@@ -379,12 +379,12 @@ class KernelSVM(SVM):
             signed = bounds * wanted
         lower, upper = np.minimum(signed, 0), np.maximum(signed, 0)
         own, weights = part.diagonal().astype(np.float64), np.zeros(len(wanted))
-        found = np.empty((len(Cs), len(held_out)))
+        margins = np.empty((len(Cs), len(held_out)))
         for place, C in enumerate(Cs):
             # The weights found with a smaller C are within the bounds of a larger one, and a good start.
             errors, intercept = solve(Problem(part, own, wanted, C * lower, C * upper), weights)
-            found[place] = wanted[held_out] - errors[held_out] + intercept  # (K·b)[held_out] + intercept
-        return found
+            margins[place] = wanted[held_out] - errors[held_out] + intercept  # (K·b)[held_out] + intercept
+        return margins
 
 
 def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
@@ -496,8 +496,8 @@ class LandmarkSVM(SVM):
     def _inverse_root(self, similarities: Float64) -> Float64:
         """Return R with R Rᵀ = K(L, L)⁻¹, or the pseudo-inverse if landmarks are equal."""
         values, vectors = np.linalg.eigh(similarities[self.landmarks])
-        kept = values > max(_RANK * values[-1], 0)
-        root: Float64 = vectors[:, kept] / np.sqrt(values[kept])
+        independent = values > max(_RANK * values[-1], 0)
+        root: Float64 = vectors[:, independent] / np.sqrt(values[independent])
         return root
 
     def _solve(
@@ -515,14 +515,14 @@ class LandmarkSVM(SVM):
         products, towards = learnt.T @ learnt, learnt.T @ (scale * (wanted - level))
         own = np.diagonal(products).copy()
         n_classes = max(1, len(targets.classes))
-        found = []
+        solutions = []
         for C in Cs:
             # One Cholesky factor for each C takes a fraction of the time of the eigenvalues for all.
             np.fill_diagonal(products, own + max(1 / C, _ROUNDING * own.sum()))
             slopes = linalg.solve(products, towards, assume_a="pos", check_finite=False)
             intercepts = (level - centre @ slopes) @ pairs
-            found.append(SupportVectors(self.landmarks, (root @ slopes @ pairs).T, intercepts, n_classes))
-        return found
+            solutions.append(SupportVectors(self.landmarks, (root @ slopes @ pairs).T, intercepts, n_classes))
+        return solutions
 
 
 def _regression_targets(targets: TargetColumn) -> tuple[Float64, Float64]:
@@ -703,12 +703,12 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             kernels: Iterable[tuple[int, Float64]] = zip(n_iters, similarity.by_rounds(compared), strict=True)
             if self.average_rounds:
                 kernels = [(max(n_iters), similarity.of(compared))]
-            found = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
+            selected = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
         parted = " by scaffold" if any(choice.calibrated is not None for choice in choices) else ""
-        how = f"cross-validated{parted}; best of {len(found[0].scores)} settings"
+        how = f"cross-validated{parted}; best of {len(selected[0].scores)} settings"
         if approximation is not None:
             how = f"kernel approximated with {len(approximation.landmarks):,} landmarks; {how}"
-        heads, svms, held = zip(*map(_finished, choices, found))
+        heads, svms, held = zip(*map(_finished, choices, selected))
         self._held_out = how, list(held)
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
         own = None if extra is None else extra[rows]
@@ -793,13 +793,13 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
 
     def _decisions(self, X: GraphsLike) -> list[Float64]:
         self._check_fitted()
-        batch, encoded, found = self._new_graphs(X, "predict"), {}, []
+        batch, encoded, decisions = self._new_graphs(X, "predict"), {}, []
         for svm, similarity in zip(self.svms_, self._similarities):
             if svm.n_iter not in encoded:  # tasks with the same rounds share it
                 encoded[svm.n_iter] = similarity.compared(batch, self._scaled(batch))
             blocks = similarity.blocks(encoded[svm.n_iter])
-            found.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
-        return found
+            decisions.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
+        return decisions
 
     @property
     def extra_names_(self) -> tuple[str, ...] | None:
@@ -834,15 +834,15 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         contributions = similarity.contributions(compared, decision.weights)
         method = "value times weight" if self.base == "linear" else "shares add up to the decision value"
         known = compared.known
-        found = explanation_of(graph, known, contributions, decision, f"exact: {method}", n_columns)
+        explanation = explanation_of(graph, known, contributions, decision, f"exact: {method}", n_columns)
         if len(known.parts) == 1 and self.scaling_ is None:
-            return found
+            return explanation
         of_views = np.split(contributions, known.spaces.first_columns[1:-1])
         shares = {title: float(part.sum()) for title, part in zip(known.spaces.titles, of_views)}
         of_extra = similarity.extra_share(compared, decision.weights)
         if self.scaling_ is not None:
             shares["extra features"] = of_extra
-        return replace(found, decision=found.decision + of_extra, view_shares=shares)
+        return replace(explanation, decision=explanation.decision + of_extra, view_shares=shares)
 
     def _to_state(self) -> dict[str, object]:
         svms = [replace(svm, held_out=None) for svm in self.svms_]

@@ -683,5 +683,5 @@ class NTwinNetwork(nn.Module):
         share = self.input_dropout.p
         if not self.training or not share:
             return rows
-        kept = functional.dropout(torch.from_numpy(rows.values), share).numpy()
-        return SparseRows(rows.indptr, rows.indices, kept)
+        values = functional.dropout(torch.from_numpy(rows.values), share).numpy()
+        return SparseRows(rows.indptr, rows.indices, values)

@@ -262,8 +262,8 @@ class _ByKernels(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        found = ctx.gradients(*(grad.contiguous().numpy() for grad in grads))
-        return None, *map(torch.as_tensor, found)
+        gradients = ctx.gradients(*(grad.contiguous().numpy() for grad in grads))
+        return None, *map(torch.as_tensor, gradients)
 
 
 def _sums_of(ptr: Int64, senders: Ints, own: Ints, weights: NDArray[Any], *tables: Floats) -> Differentiated:

@@ -76,8 +76,8 @@ def device_of(name: str, *, or_else: str | None = None) -> torch.device:
     >>> device_of("cpu")
     device(type='cpu')
     """
-    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    there = [kind for kind, here in found.items() if here]
+    is_there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    there = [kind for kind, here in is_there.items() if here]
     if name == "auto":
         return torch.device(there[0])
     if name in there:
@@ -120,10 +120,10 @@ Callbacks: TypeAlias = "Callable[[History], object] | Sequence[Callable[[History
 
 
 def _functions(value: Any) -> list[Callable[[History], object]]:  # noqa: ANN401
-    found = list(value) if isinstance(value, list | tuple) else [value]
-    if not all(callable(function) and not isinstance(function, type) for function in found):
+    functions = list(value) if isinstance(value, list | tuple) else [value]
+    if not all(callable(function) and not isinstance(function, type) for function in functions):
         raise TypeError
-    return found
+    return functions
 
 
 CALLBACKS = (Constraint("a function of the history, or a list of such functions", _functions), None)
@@ -230,8 +230,8 @@ class History:
                         range(1, len(values) + 1), values, label=label, color=colours[label], marker="."
                     )
             if self.best_epoch >= 0:
-                kept = self.best_epoch + 1
-                axes.axvline(kept, color="0.8", zorder=0, label=f"epoch kept: {kept}")
+                best = self.best_epoch + 1
+                axes.axvline(best, color="0.8", zorder=0, label=f"epoch kept: {best}")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             if axes.lines:
                 axes.legend(frameon=False)
@@ -579,8 +579,8 @@ def _score(logits: Float64, held: LabelledSet) -> float:
     else:
         weights = np.ones(held.targets.shape) if held.weights is None else held.weights
         scores = [
-            score_decisions(answers[known], found[known], held.scoring, weight[known])
-            for answers, found, weight in zip(held.targets.T, logits.T, weights.T)
+            score_decisions(answers[known], outputs[known], held.scoring, weight[known])
+            for answers, outputs, weight in zip(held.targets.T, logits.T, weights.T)
             if (known := is_known(answers)).any()
         ]
     defined = [score for score in scores if not np.isnan(score)]
