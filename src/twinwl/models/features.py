@@ -514,7 +514,7 @@ def stwin_features(
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
     >>> stwin_features(path, 1, "size").matrix.toarray()
     array([[3., 4., 3.]])
-    >>> stwin_features(path, 1, "joint").space.names(np.arange(4))
+    >>> stwin_features(path, 1, "joint").space.names(np.arange(3))
     ['h0:c0:s1', 'h1:c0:s2', 'h1:c1:s3']
     """
     kind = checked("features", kind if space is None else space.kind, one_of(*KINDS))
