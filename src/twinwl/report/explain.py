@@ -26,7 +26,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.models.metrics import positive_class
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
-from twinwl.report.drawing import SMALLEST, AtomText, Drawing, atom_texts, draw, read_molecule
+from twinwl.report.drawing import SMALLEST, AtomText, Drawing, draw, read_molecule
 from twinwl.report.page import facts_of, rendered
 from twinwl.terminal import ProgressBar, counted
 
@@ -294,15 +294,12 @@ def drawing_of(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Dra
 def nodes_shown(
     explanation: Explanation,
     drawing: Drawing | None,
-    molecule: Chem.Mol | str | None = None,
     model: Any = None,  # noqa: ANN401
 ) -> list[ShownNode]:
     """Return every node with its share; with the model, nodes with unseen colours are marked."""
     graph, shares = explanation.graph, explanation.node_shares
     largest = float(np.abs(shares).max(initial=0.0)) or 1.0
-    texts: list[AtomText] | list[None] = [None] * graph.n_nodes
-    if drawing is not None and molecule is not None:
-        texts = atom_texts(molecule, graph, drawing.points)
+    texts: Sequence[AtomText | None] = (drawing and drawing.texts) or [None] * graph.n_nodes
     unseen: list[int | None] = [None] * graph.n_nodes
     alphabet = alphabet_of(model)
     if alphabet is not None:
@@ -456,7 +453,7 @@ def _tile(data: Dataset, number: int, explanation: Explanation, model: Any = Non
         "name": data.names[number],
         "facts": facts_of(explanation.graph, molecule=molecule is not None),
         "drawing": drawing,
-        "nodes": nodes_shown(explanation, drawing, molecule, model),
+        "nodes": nodes_shown(explanation, drawing, model),
     }
 
 
