@@ -65,6 +65,7 @@ _ANGLES = np.linspace(0.0, np.pi / 2, 90, endpoint=False)
 _CLOSEST = 0.8  # nodes nearer than this, in edge lengths, would touch
 _PUSHES = 60
 _ITERATIONS_PER_NODE = 60
+_RESTARTS = 5
 
 
 def spring_positions(graph: GraphBatch) -> Float64:
@@ -106,15 +107,24 @@ def _component(graph: igraph.Graph) -> Float64:
     if n_nodes == 1:
         return np.zeros((1, 2))
     edges = np.unique(np.sort(graph.get_edgelist(), axis=1), axis=0)
-    plain = nx.Graph(edges.tolist())
-    # Springs that start from a drawing without crossings seldom end in one with many.
-    start = (nx.planar_layout if nx.is_planar(plain) else nx.circular_layout)(plain, scale=np.sqrt(n_nodes))
-    seed = [start[node].tolist() for node in range(n_nodes)]
-    relaxed = graph.layout_kamada_kawai(seed=seed, maxiter=_ITERATIONS_PER_NODE * n_nodes, epsilon=1e-6)
-    placed = np.array(relaxed.coords)
-    lengths = np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
-    placed = _straighten(_apart(placed / max(float(np.median(lengths)), 1e-9)), edges)
+    plain, generator = nx.Graph(edges.tolist()), np.random.default_rng(0)
+    laid_out = (nx.planar_layout if nx.is_planar(plain) else nx.circular_layout)(
+        plain, scale=np.sqrt(n_nodes)
+    )
+    first = np.array([laid_out[node] for node in range(n_nodes)])
+    steps = {"maxiter": _ITERATIONS_PER_NODE * n_nodes, "epsilon": 1e-6}
+    found = []
+    for start in [first, *(generator.permutation(first) for _ in range(_RESTARTS))]:
+        relaxed = np.array(graph.layout_kamada_kawai(seed=start.tolist(), **steps).coords)
+        found.append(_apart(relaxed / max(float(np.median(_lengths(relaxed, edges))), 1e-9)))
+    # Springs that got stuck have long and short edges, often across other edges and nodes.
+    tidiest = min(found, key=lambda placed: round(float(_lengths(placed, edges).std()), 6))
+    placed = _straighten(tidiest, edges)
     return placed - placed.min(axis=0)
+
+
+def _lengths(placed: Float64, edges: Int64) -> Float64:
+    return np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
 
 
 def _apart(placed: Float64) -> Float64:

@@ -234,18 +234,15 @@ def _with_target(label: Any, target: str | None) -> Any:  # noqa: ANN401  (any c
 
 
 def _side_and_mean(explanations: list[Explanation], places: list[Occurrence]) -> tuple[str, float]:
-    sides = {explanations[place.graph].sides for place in places}
-    if len(sides) == 1:
-        mean = sum(place.share for place in places) / len(places)
-        return sides.pop()[mean <= 0], mean
-    # Of several classes, a share for one is a share against the class that it was weighed against.
+    # A share for one class is a share against the class that it was weighed against.
     sums: dict[str, float] = defaultdict(float)
     for place in places:
         wanted, other = explanations[place.graph].sides
         sums[wanted] += place.share
         sums[other] -= place.share
     side = max(sorted(sums), key=lambda name: sums[name])
-    return side, sums[side] / len(places)
+    second_of_two = {explanations[place.graph].sides[1] for place in places} == {side}
+    return side, (-1 if second_of_two else 1) * sums[side] / len(places)
 
 
 STRONGEST = 0.86  # of the full colour, so that letters on a disc stay readable
@@ -469,24 +466,24 @@ def _draw(data: Dataset, model: Any) -> Fields:  # noqa: ANN401
 
 def _parts(explanation: Explanation) -> list[Fields]:
     """Return the terms of the decision as bars, each starting where the previous one ends."""
-    shares = explanation.node_shares
-    steps = [
-        ("Intercept", explanation.intercept),
-        (f"Shares for {explanation.sides[0]}", float(shares[shares > 0].sum())),
-        (f"Shares for {explanation.sides[1]}", float(shares[shares < 0].sum())),
-    ]
-    ends = list(itertools.accumulate((step for _, step in steps), initial=0.0))
-    steps.append(("Decision", ends[-1]))
+    shares, (wanted, other) = explanation.node_shares, explanation.sides
+    steps = {
+        "Intercept": explanation.intercept,
+        f"Shares for {wanted}": float(shares[shares > 0].sum()),
+        f"Shares for {other}": float(shares[shares < 0].sum()),
+    }
+    ends = list(itertools.accumulate(steps.values(), initial=0.0))
+    steps["Decision"] = ends[-1]
     low, scale = min(ends), 100 / ((max(ends) - min(ends)) or 1.0)
     return [
         {
             "title": title,
             "value": value,
-            "left": (min(start, end) - low) * scale,
+            "left": (min(start, start + value) - low) * scale,
             "width": abs(value) * scale,
             "zero": -low * scale,
         }
-        for (title, value), start, end in zip(steps, [*ends[:-1], 0.0], [*ends[1:], ends[-1]])
+        for (title, value), start in zip(steps.items(), [*ends[:-1], 0.0])
     ]
 
 
