@@ -39,7 +39,7 @@ def _show(command: Any, ctx: Any) -> None:  # noqa: ANN401  (of click, or of typ
     from rich import markup, padding, table  # noqa: PLC0415  (only for help)
 
     console = new_console(markup=True)
-    sections = _sections(command, ctx)
+    sections = sections_of(command, ctx)
     arguments = [left for left, _ in sections.get("Arguments", [])]
     rest = [*arguments, "COMMAND"] if isinstance(command, TyperGroup) else arguments
     console.print(f"[bold]Usage:[/] {markup.escape(' '.join([ctx.command_path, '[OPTIONS]', *rest]))}")
@@ -60,7 +60,7 @@ def _show(command: Any, ctx: Any) -> None:  # noqa: ANN401  (of click, or of typ
         before = paragraph
 
 
-def _sections(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
+def sections_of(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
     """Return title and rows of each section."""
     sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
     others = []

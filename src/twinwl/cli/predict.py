@@ -58,7 +58,7 @@ from twinwl.terminal import ProgressBar, say
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
 
-_MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
+_MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/benchmarks/trust.md
 
 
 def predict(

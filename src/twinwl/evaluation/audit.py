@@ -360,6 +360,11 @@ def audit(
     -------
     Audit
 
+    See Also
+    --------
+    deduplicate : Groups of equal graphs.
+    neighbours : The most similar graphs.
+
     Examples
     --------
     >>> from twinwl import Dataset

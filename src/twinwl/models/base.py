@@ -528,7 +528,18 @@ class TaskEstimator(GraphEstimator):
 
     @predicts_around_gaps
     def predict(self, X: GraphsLike) -> Any:  # noqa: ANN401
-        """Return the class of each graph, or a number, shape (n_graphs,), or (n_graphs, n_tasks)."""
+        """Predict the class of each graph, or a number.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs,), or (n_graphs, n_tasks) if the model has several tasks
+            Classes as in ``y``, or numbers.
+        """
         self._check_fitted()
         return self._columns(self._ask("predict", self._decisions(X)))
 
@@ -641,20 +652,38 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
 
     @predicts_around_gaps
     def decision_function(self, X: GraphsLike) -> Any:  # noqa: ANN401
-        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes).
+        """Return the decision values of the graphs.
 
-        Of several tasks, one column per task, if all have two classes.
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+            For several tasks, one column per task, if all have two classes.
         """
         self._check_fitted()
         return self._columns(self._decisions(X))  # type: ignore[arg-type]
 
     @predicts_around_gaps
     def predict_proba(self, X: GraphsLike) -> Float64 | list[Float64]:
-        """Return the probability of each class, shape (n_graphs, n_classes); of several tasks a list.
+        """Predict the probability of each class.
 
         Those of support vector machines come from a logistic regression on the decision values of the inner
-        folds' held-out graphs, as Platt proposed; close to the border their winner can differ from
-        ``predict``.
+        folds' held-out graphs, as Platt proposed; close to the border the most probable class can differ
+        from that of ``predict``.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs, n_classes), or a list of one array per task
+            Columns in the order of ``classes_``.
         """
         self._check_fitted()
         return self._per_task(self._ask("probabilities", self._decisions(X)))
