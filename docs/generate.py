@@ -67,10 +67,18 @@ def commands() -> str:
     parts = [
         "# Commands",
         "`twinwl COMMAND --help` prints the same text. `python -m twinwl` is the same as `twinwl`.",
-        "",
-        "```{contents}\n:local:\n:depth: 1\n```",
     ]
-    for name in group.list_commands(context):
+    names = group.list_commands(context)
+    parts.append(
+        _table(
+            ("command", "purpose"),
+            [
+                (f"[`{name}`](#twinwl-{name})", (group.commands[name].help or "").partition("\n")[0])
+                for name in names
+            ],
+        )
+    )
+    for name in names:
         command = group.commands[name]
         parts += _command(command, type(context)(command, info_name=name, parent=context), "##")
         for inner, one in getattr(command, "commands", {}).items():
@@ -175,13 +183,15 @@ def live_pages(folder: Path) -> None:
     """Write the pages that are shown inside the site."""
     folder.mkdir(parents=True, exist_ok=True)
     pair = ["smiles:C1CCC2CCCCC2C1", "smiles:C1CCCC1C1CCCC1"]
-    CliRunner().invoke(app, ["compare", *pair, "--html", str(folder / "compare.html")])
-    data = tw.load_dataset("BBBP", atoms="ecfp")
-    model = tw.STwinSVC(edge_labels=False).fit(data.graphs, data.y)
-    diazepam = "CN1C(=O)CN=C(c2ccccc2)c2cc(Cl)ccc21"
-    tw.explain(model, tw.from_smiles([diazepam], atoms="ecfp")).save_page(
-        folder / "explain.html", molecule=diazepam
-    )
+    model, diazepam = str(folder.parent.parent / "bbbp.twinwl"), "smiles:CN1C(=O)CN=C(c2ccccc2)c2cc(Cl)ccc21"
+    for command in (
+        ["compare", *pair, "--html", str(folder / "compare.html")],
+        ["train", "BBBP", "-o", model, "--no-edge-labels"],
+        ["explain", model, diazepam, "--html", str(folder / "explain.html")],
+    ):
+        result = CliRunner().invoke(app, command)
+        if result.exit_code > 1:
+            raise RuntimeError(result.output)
 
 
 def write(docs: Path) -> None:

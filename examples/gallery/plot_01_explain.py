@@ -26,9 +26,13 @@ diazepam = "CN1C(=O)CN=C(c2ccccc2)c2cc(Cl)ccc21"
 explanation = tw.explain(model, tw.from_smiles([diazepam], atoms="ecfp"))
 print(explanation.verdict)
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(8.4, 4), layout="constrained")
-explanation.plot(left, molecule=diazepam)
-left.set_title("diazepam, explained")
-RocCurveDisplay.from_estimator(model, test, y_test, ax=right, name="STwinSVC", plot_chance_level=True)
-right.set_title("new molecules")
+fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+explanation.plot(ax, molecule=diazepam)
+plt.show()
+
+# %%
+# How well the probabilities rank new molecules:
+
+fig, ax = plt.subplots(figsize=(4.6, 4), layout="constrained")
+RocCurveDisplay.from_estimator(model, test, y_test, ax=ax, name="STwinSVC", plot_chance_level=True)
 plt.show()

@@ -22,7 +22,7 @@ report.to_frame()[["name", "same", "similarity", "other_name"]].head()
 # environment of an atom differs.
 
 nearest = tw.neighbours(test, train, k=1).similarities[:, 0]
-fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
+fig, ax = plt.subplots(layout="constrained")
 ax.hist(nearest, bins=np.linspace(0, 1, 41))
 ax.axvline(0.9, color="#7a8594", linestyle=":")
 ax.text(0.89, ax.get_ylim()[1] * 0.9, "nearly the same", ha="right")

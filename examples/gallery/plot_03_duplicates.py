@@ -22,7 +22,7 @@ print(f"{len(contradictions)} of them occur with both targets")
 # Two rows of the same molecule at the level ``constitution``, which ignores stereochemistry. With
 # ``atoms="stereo"`` some of these contradictions disappear, because the stereoisomers differ.
 
-fig, axes = plt.subplots(2, 2, figsize=(8, 5.6), layout="constrained")
+fig, axes = plt.subplots(2, 2, figsize=(6.4, 4.8), layout="constrained")
 for row, group in zip(axes, [found.groups[contradictions[place]] for place in (1, 3)], strict=True):
     for ax, graph in zip(row, group[:2], strict=True):
         ax.imshow(Draw.MolToImage(Chem.MolFromSmiles(data.smiles[graph]), (520, 360)))

@@ -21,8 +21,8 @@ found.to_frame()
 
 smiles = [query, *(library.smiles[graph] for graph in found.indices[0][1:])]
 titles = ["query", *(f"similarity {each:.2f}" for each in found.similarities[0][1:])]
-fig, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained")
-for ax, one, title in zip(axes, smiles, titles, strict=True):
+fig, axes = plt.subplots(2, 2, figsize=(6, 5), layout="constrained")
+for ax, one, title in zip(axes.flat, smiles, titles, strict=True):
     ax.imshow(Draw.MolToImage(Chem.MolFromSmiles(one), (400, 400)))
     ax.set_title(title)
     ax.axis("off")

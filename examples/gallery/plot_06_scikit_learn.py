@@ -30,13 +30,11 @@ for data, cv in folds.items():
 # One point per fold, and their mean. On MUTAG the features make no difference; on TWINS, 1-WL can only guess.
 
 rng = np.random.default_rng(0)
-fig, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained", sharex=True)
-for ax, data in zip(axes, folds, strict=True):
-    for place, features in enumerate(("joint", "count")):
-        values = scores[data.name, features]
-        ax.plot(values, place + rng.uniform(-0.15, 0.15, len(values)), "o", ms=5, alpha=0.6)
-        ax.plot(values.mean(), place, "D", color="#333333", ms=7)
-    ax.set(
-        title=data.name, xlabel="accuracy", yticks=[0, 1], yticklabels=["Twin-WL", "1-WL"], ylim=(-0.5, 1.5)
-    )
+fig, ax = plt.subplots(layout="constrained")
+for place, values in enumerate(scores.values()):
+    ax.plot(values, place + rng.uniform(-0.15, 0.15, len(values)), "o", alpha=0.6)
+    ax.plot(values.mean(), place, "D", color="#333333", ms=9)
+names = {"count": "1-WL", "joint": "Twin-WL"}
+ax.set_yticks(range(4), [f"{data}, {names[features]}" for data, features in scores])
+ax.set(xlabel="accuracy", ylim=(3.5, -0.5))
 plt.show()

@@ -24,7 +24,7 @@ for protocol, summary in summaries.items():
 # %%
 # One point per fold, and their mean. The dotted line is guessing.
 
-fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+fig, ax = plt.subplots(layout="constrained")
 for place, summary in enumerate(summaries.values()):
     jitter = rng.uniform(-0.15, 0.15, len(summary.fold_scores))
     ax.plot(summary.fold_scores, place + jitter, "o", ms=6, alpha=0.6)

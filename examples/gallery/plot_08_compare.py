@@ -19,16 +19,16 @@ print(tw.compare(graphs[0], graphs[1]))
 
 # %%
 # The fill of a node is its colour, the number its rooted size: how many nodes it reaches in as many steps.
-# In round 3, nodes of one colour have different sizes in the two graphs.
+# In round 2 both agree; in round 3, nodes of one colour have different sizes in the two graphs.
 
 colours, sizes = tw.colours(graphs, 3), tw.rooted_sizes(graphs, 3)
 fills = ["#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#bbcc33"]
-fig, axes = plt.subplots(2, 3, figsize=(9, 6), layout="constrained")
+fig, axes = plt.subplots(2, 2, figsize=(5.6, 5.2), layout="constrained")
 for row, graph, name, first in zip(
     axes, (decalin, bicyclopentyl), ("decalin", "bicyclopentyl"), (0, 10), strict=True
 ):
     places = nx.kamada_kawai_layout(graph)
-    for ax, h in zip(row, (1, 2, 3), strict=True):
+    for ax, h in zip(row, (2, 3), strict=True):
         nodes = slice(first, first + 10)
         nx.draw(
             graph,

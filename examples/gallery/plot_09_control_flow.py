@@ -52,9 +52,9 @@ for group in groups:
 # %%
 # The two functions of a group: their graphs are the same up to the numbering of nodes.
 
-small = [group for group in groups if len(flow(functions[group[0]])) > 12]
+small = [group for group in groups if len(flow(functions[group[0]])) > 6]
 pair = min(small, key=lambda group: len(flow(functions[group[0]])))[:2]
-fig, axes = plt.subplots(1, 2, figsize=(8.5, 6), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(5.4, 4.2), layout="constrained")
 for ax, number in zip(axes, pair, strict=True):
     graph = flow(functions[number])
     places = {node: (0.0, -float(place)) for place, node in enumerate(sorted(graph))}
@@ -67,7 +67,7 @@ for ax, number in zip(axes, pair, strict=True):
     )
     nx.draw_networkx_nodes(graph, places, ax=ax, node_size=90, node_color="#77aadd", edgecolors="#5b6673")
     for node, name in graph.nodes(data="op"):
-        ax.text(0.03, places[node][1], name.lower(), va="center", fontsize=8)
+        ax.text(0.03, places[node][1], name.lower(), va="center", fontsize=11)
     name = f"{functions[number].__module__}.{functions[number].__name__}"
     ax.set(title=f"{name}\n(orange: jumps)", xlim=(-0.25, 0.3))
     ax.axis("off")

@@ -30,7 +30,7 @@ print(found["cfi"])
 share = np.array(
     [[power.separated[name] / power.score(name).pairs for power in found.values()] for name in readouts]
 )
-fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+fig, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 ax.imshow(share, cmap="Blues", vmin=0, vmax=1.4, aspect="auto")
 ax.set_xticks(range(len(suites)), [f"{s}\n{p.score('size').pairs} pairs" for s, p in found.items()])
 ax.set_yticks(range(len(readouts)), readouts)
