@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import inspect
-import io
 import json
 import re
 from pathlib import Path
@@ -17,7 +15,7 @@ from numpydoc.docscrape import NumpyDocString
 from typer.testing import CliRunner
 
 import twinwl as tw
-from twinwl.cli import help as help_pages
+from twinwl.cli import options
 from twinwl.cli.app import app
 from twinwl.datasets.formats import FORMATS
 from twinwl.evaluation.methods import METHODS
@@ -88,14 +86,12 @@ def commands() -> str:
 
 
 def _command(command: Any, context: Any, heading: str) -> list[str]:
-    with contextlib.redirect_stdout(io.StringIO()):
-        command.format_help(context, None)  # fills in what comes from tables
     parts = [f"{heading} {context.command_path}", (command.help or "").partition("\n")[0]]
-    for title, rows in help_pages.sections_of(command, context).items():
-        if title in {"Arguments", "Options", help_pages.READING}:
+    for title, rows in options.sections_of(command, context).items():
+        if title in {"Arguments", "Options", options.READING}:
             entries = [f"`{left}`\n: {_plain(right)}" for left, right in rows if not left.startswith("-h")]
             parts += [f"**{title}**", *entries]
-    epilog = command.epilog or ""
+    epilog = options.filled_in(command.epilog or "")
     text, _, examples = epilog.partition("[bold]Examples[/]")
     parts += [_plain(paragraph) for paragraph in text.split("\n\n")]
     if examples.strip():
