@@ -40,13 +40,14 @@ from twinwl.evaluation.result import (
 )
 from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_column, split_of
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.base import GraphEstimator, Precomputed, TaskEstimator
+from twinwl.models.base import GraphEstimator, TaskEstimator
 from twinwl.models.metrics import (
     METRICS,
     WITHOUT_COPIES,
     answers_of,
     check_metrics,
     check_positive,
+    mean_scores,
     names_for,
     scorer_for,
 )
@@ -569,11 +570,13 @@ def _hold_out_score(estimator: BaseEstimator, unit: Unit, data: Dataset, request
     held = unit.fold.validation
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
         # By now it has learnt from the hold-out: judge what it predicted before.
-        estimator = Precomputed(estimator, estimator.held_out_decisions_)
-    answers = answers_of(
-        estimator, data.graphs[held], data.targets[held], [request.scoring], data.tasks, request.positive
-    )
-    score = answers.measure([request.scoring]).get(request.scoring)
+        reports = estimator.report_.about(request.positive).targets.values()
+        score = mean_scores([report.scores for report in reports]).get(request.scoring)
+    else:
+        answers = answers_of(
+            estimator, data.graphs[held], data.targets[held], [request.scoring], data.tasks, request.positive
+        )
+        score = answers.measure([request.scoring]).get(request.scoring)
     if score is None:
         raise TwinWLError(
             f"scoring: {request.scoring} is undefined on the {len(held)} graphs held out in fold "

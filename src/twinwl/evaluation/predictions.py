@@ -16,7 +16,7 @@ from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, prefix_errors, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
-from twinwl.models.calibration import ClassHead, NumberHead, kept
+from twinwl.models.calibration import ClassHead, NumberHead, held_out_scores
 from twinwl.models.metrics import METRICS, Answers, figures, names_for, only_one, positive_name
 from twinwl.refinement.colours import Alphabet, refine
 
@@ -155,7 +155,7 @@ class Request:
             if self.confidence is None:
                 continue
             with prefix_errors(f"--confidence: {path}"):
-                scores = kept(head.conformal)
+                scores = held_out_scores(head.conformal)
             if (
                 isinstance(head, NumberHead)
                 and not np.isfinite(scores.of(np.zeros(1), self.confidence)).all()
