@@ -588,6 +588,8 @@ class Rendered:
 
     _records = ""
     """Name of the attribute with the records, which are NamedTuples."""
+    _own_page = ""
+    """Name of the function of `twinwl.report.audit_page` that makes its page, if it is not the usual one."""
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one dictionary per record."""
@@ -640,6 +642,11 @@ class Rendered:
         write_page(checked("path", path, PATH), self._page())
 
     def _page(self) -> Page:
+        if self._own_page:
+            from twinwl.report import audit_page  # noqa: PLC0415  (on demand)
+
+            page: Page = getattr(audit_page, self._own_page)(self)
+            return page
         from twinwl.report.page import Page, PlainTable, Section  # noqa: PLC0415  (on demand)
 
         header, *rows = self.table()
