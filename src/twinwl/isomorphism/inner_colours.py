@@ -19,8 +19,8 @@ from twinwl.compilation import kernel
 from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
 from twinwl.refinement import content_keys
 from twinwl.refinement.colours import balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorb, row_keys, sum_messages
-from twinwl.refinement.round_kernels import stir
+from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorb, row_keys
+from twinwl.refinement.round_kernels import blend, stir
 
 _USUAL_ROUNDS = 16  # assumed number of rounds until colours are stable, to estimate the work of threads
 
@@ -77,7 +77,7 @@ def _refine(
         n_colours, n_before, n_rounds = n_distinct(keys, first, last), 0, 0
         a, b = np.uint64(0), np.uint64(0)
         while n_colours != n_before:
-            sum_messages(first, last, messages, keys, ABSORBED, following)
+            _sum_messages(first, last, messages, keys, ABSORBED, following)
             a, b = np.uint64(0), np.uint64(0)
             for node in range(first, last):
                 x, y = absorb(keys[node, 0], keys[node, 1], following[node, 0], following[node, 1])
@@ -87,6 +87,43 @@ def _refine(
             n_before, n_colours = n_colours, n_distinct(keys, first, last)
             n_rounds += 1
         out[index, 0], out[index, 1] = absorb(a, b, np.uint64(last - first), np.uint64(n_rounds - 1))
+
+
+@kernel
+def _sum_messages(
+    first: int, last: int, messages: KeyedMessages, keys: UInt64, salt: np.uint64, out: UInt64
+) -> None:
+    """Write the sum of the keys of the messages that nodes ``first..last`` receive.
+
+    A sum does not depend on the order of its terms, so the multiset of messages needs no sorting. If there is
+    one kind of message only, the senders must be among the nodes ``first..last`` too.
+
+    Parameters
+    ----------
+    keys, out : arrays of uint64, shape (n_nodes, 2)
+        The keys of the senders, and the sums.
+    salt
+        Keys for different purposes use different salts.
+    """
+    indptr, indices, codes, code_keys = messages
+    # With one kind of message a node sends the same key to all neighbours, so it is computed once per node.
+    sent = np.empty((0 if len(codes) else last - first, 2), np.uint64)
+    for place in range(len(sent)):
+        x, y = keys[first + place, 0] ^ code_keys[0, 0], keys[first + place, 1] + code_keys[0, 1]
+        sent[place, 0], sent[place, 1] = blend(x, y, salt)
+    for node in range(first, last):
+        a, b = np.uint64(0), np.uint64(0)
+        for message in range(indptr[node], indptr[node + 1]):
+            sender = indices[message]
+            if len(codes):
+                code = codes[message]
+                x, y = keys[sender, 0] ^ code_keys[code, 0], keys[sender, 1] + code_keys[code, 1]
+                x, y = blend(x, y, salt)
+            else:
+                x, y = sent[sender - first, 0], sent[sender - first, 1]
+            a += x
+            b += y
+        out[node, 0], out[node, 1] = a, b
 
 
 @kernel
@@ -378,7 +415,7 @@ def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition
         np.zeros(n, np.bool_),
     )
     part = _at(0, parts)
-    order, _, length = part.cells
+    order, length = part.cells[0], part.cells[2]
     # One cell of all nodes, all of them listed as changed. `_divide` splits it by ``new_keys``, the keys of
     # the labels. If all labels are equal it changes nothing, so keys and list are filled here.
     part.keys[:] = part.new_keys
@@ -401,7 +438,7 @@ def _at(place: int, parts: Partition) -> Partition:
 @kernel
 def _mark(part: Partition, node: int) -> None:
     """Give a node a cell of its own and refine to stability."""
-    keys, (order, cell, length) = part.keys, part.cells
+    keys, order, cell, length = part.keys, part.cells[0], part.cells[1], part.cells[2]
     keys[node, 0], keys[node, 1] = absorb(keys[node, 0], keys[node, 1], _MARK, _MARK)
     start = cell[node]
     if length[start] > 1:
@@ -419,7 +456,7 @@ def _mark(part: Partition, node: int) -> None:
 @kernel
 def _largest_cell(part: Partition) -> int:
     """Return the start of the largest cell; in a tie, the one with the smallest key."""
-    order, _, length = part.cells
+    order, length = part.cells[0], part.cells[2]
     best = place = 0
     while place < len(order):
         smaller = part.keys[order[place], 0] < part.keys[order[best], 0]
@@ -437,7 +474,7 @@ def _value(part: Partition) -> tuple[np.uint64, np.uint64]:
     has a cell of its own, this is the case if and only if the partitions are isomorphic, because the value
     then lists each node with its neighbours.
     """
-    order, _, length = part.cells
+    order, length = part.cells[0], part.cells[2]
     total_a, total_b = np.uint64(0), np.uint64(0)
     place = n_cells = 0
     while place < len(order):
@@ -458,8 +495,8 @@ def _split_cells(part: Partition, n_changed: int) -> None:
     on the order of cells. A cell that does not split keeps its key: nothing changes for its neighbours.
     """
     indptr, indices, _, _ = part.messages
-    order, cell, length = part.cells
-    changed, waiting = part.lists
+    order, cell, length = part.cells[0], part.cells[1], part.cells[2]
+    changed, waiting = part.lists[0], part.lists[1]
     while n_changed:
         n_waiting = 0
         # Messages pass both ways along every edge and arc, so a node sends to those that it receives from.
@@ -495,7 +532,8 @@ def _signature(part: Partition, node: int) -> tuple[np.uint64, np.uint64]:
 @kernel
 def _divide(part: Partition, start: int, n_changed: int) -> int:
     """Split a cell whose nodes have different new keys, which become their keys; list these nodes."""
-    keys, new_keys, (order, cell, length) = part.keys, part.new_keys, part.cells
+    keys, new_keys = part.keys, part.new_keys
+    order, cell, length = part.cells[0], part.cells[1], part.cells[2]
     last = start + length[start]
     begin = start
     while begin < last and _are_equal(new_keys, order[begin], order[start]):

@@ -654,7 +654,9 @@ def balanced_ranges(pointer: Int64) -> list[tuple[int, int]]:
     """
     n = len(pointer) - 1
     work = int(pointer[-1] - pointer[0])
-    parts = max(1, min(available_threads(), work // _STEPS_WORTH_A_THREAD), -(-work // STEPS_PER_PIECE))
+    if work < 2 * _STEPS_WORTH_A_THREAD:
+        return [(0, n)]
+    parts = max(min(available_threads(), work // _STEPS_WORTH_A_THREAD), -(-work // STEPS_PER_PIECE))
     if parts == 1:
         return [(0, n)]
     marks = pointer[0] + np.linspace(0, work, parts + 1)[1:-1]
@@ -673,24 +675,28 @@ def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[in
     ranges
         As returned by `balanced_ranges`. Each goes to the first thread that is free.
     """
-    n_workers = min(len(ranges), available_threads())
-    todo, stop = iter(ranges), threading.Event()
+    n_workers = min(len(ranges), available_threads()) if len(ranges) > 1 else 1
+    todo, failed = iter(ranges), False
 
     def work() -> None:
+        nonlocal failed
         before, _THREAD.shares = _THREAD.shares, _THREAD.shares or n_workers > 1
         try:
             for low, high in todo:  # `next` holds the GIL, so each range goes to one thread only
                 reached: int | None = low
                 while reached is not None and reached < high:
-                    if stop.is_set():
+                    if failed:
                         return
                     reached = function(reached, high)
         except BaseException:
-            stop.set()
+            failed = True
             raise
         finally:
             _THREAD.shares = before
 
+    if n_workers == 1:
+        work()
+        return
     futures = [_pool(n_workers - 1).submit(work) for _ in range(n_workers - 1)]
     try:
         work()  # the caller works too

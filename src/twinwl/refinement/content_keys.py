@@ -80,7 +80,7 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
         kinds, colours = np.divmod(np.delete(part.sig_items, own), part.stride)
         # Without the own colours only the items are left, so each signature is one entry shorter.
         indptr = part.sig_ptr - np.arange(part.n_colours + 1)
-        # The kinds are passed even if there is only one: the shortcut of `sum_messages` for a single kind
+        # The kinds are passed even if there is only one: the shortcut of `_next_keys` for a single kind
         # assumes that senders are receivers too. Here the senders are colours of the previous round.
         messages = read_only_messages(indptr, colours.astype(np.int32), kinds.astype(np.int32), 1)
         out = np.empty((part.n_colours, 2), np.uint64)
@@ -159,48 +159,31 @@ def _next_keys(
         The keys of the senders. For nodes of a batch it is ``own`` itself.
     out : array of uint64, shape (n_nodes, 2)
     """
-    sum_messages(first, last, messages, keys, RECEIVED, out)
-    for node in range(first, last):
-        a, b = blend(own[node, 0], own[node, 1], OWN)
-        n_items = np.uint64(messages.indptr[node + 1] - messages.indptr[node] + 1)  # the own key counts too
-        out[node, 0], out[node, 1] = blend(a + out[node, 0], b + out[node, 1], WHOLE + n_items)
-
-
-@kernel
-def sum_messages(
-    first: int, last: int, messages: KeyedMessages, keys: UInt64, salt: np.uint64, out: UInt64
-) -> None:
-    """Write the sum of the keys of the messages that nodes ``first..last`` receive.
-
-    A sum does not depend on the order of its terms, so the multiset of messages needs no sorting. If there is
-    one kind of message only, the senders must be among the nodes ``first..last`` too.
-
-    Parameters
-    ----------
-    keys, out : arrays of uint64, shape (n_nodes, 2)
-        The keys of the senders, and the sums.
-    salt
-        Keys for different purposes use different salts.
-    """
     indptr, indices, codes, code_keys = messages
     # With one kind of message a node sends the same key to all neighbours, so it is computed once per node.
     sent = np.empty((0 if len(codes) else last - first, 2), np.uint64)
     for place in range(len(sent)):
         x, y = keys[first + place, 0] ^ code_keys[0, 0], keys[first + place, 1] + code_keys[0, 1]
-        sent[place, 0], sent[place, 1] = blend(x, y, salt)
+        sent[place, 0], sent[place, 1] = blend(x, y, RECEIVED)
+    # One loop for the rest: the processor mixes words while it waits for what the senders sent.
     for node in range(first, last):
-        a, b = np.uint64(0), np.uint64(0)
-        for message in range(indptr[node], indptr[node + 1]):
-            sender = indices[message]
-            if len(codes):
-                code = codes[message]
+        a, b = blend(own[node, 0], own[node, 1], OWN)
+        start, stop = indptr[node], indptr[node + 1]
+        if len(codes):
+            for message in range(start, stop):
+                sender, code = indices[message], codes[message]
                 x, y = keys[sender, 0] ^ code_keys[code, 0], keys[sender, 1] + code_keys[code, 1]
-                x, y = blend(x, y, salt)
-            else:
-                x, y = sent[sender - first, 0], sent[sender - first, 1]
-            a += x
-            b += y
-        out[node, 0], out[node, 1] = a, b
+                x, y = blend(x, y, RECEIVED)
+                a += x
+                b += y
+        else:
+            for message in range(start, stop):
+                # Unsigned: for a signed index numba adds a test whether it counts from the end.
+                row = np.uint64(indices[message] - first)
+                a += sent[row, 0]
+                b += sent[row, 1]
+        n_items = np.uint64(stop - start + 1)  # the own key counts too
+        out[node, 0], out[node, 1] = blend(a, b, WHOLE + n_items)
 
 
 @kernel
@@ -243,7 +226,7 @@ def absorb(a: np.uint64, b: np.uint64, value_a: np.uint64, value_b: np.uint64) -
 
 
 def absorbing_codes(code_keys: UInt64) -> UInt64:
-    """Return code keys with which `sum_messages` and the salt ``ABSORBED`` absorb each code into a key.
+    """Return code keys with which sums of messages and the salt ``ABSORBED`` absorb each code into a key.
 
     This is the half of `absorb` that only depends on the code: computed once per code, not per message.
     """

@@ -305,7 +305,8 @@ def _pass_targets(
         Row h is increased by the number of targets that are reached in round h and not before.
     """
     n, n_iter = len(indptr) - 1, len(gains) - 1
-    here, there = np.empty((2, n, _WORDS), np.uint64)
+    # Two arrays: what numba unpacks from one is not known to be contiguous, and half as fast.
+    here, there = np.empty((n, _WORDS), np.uint64), np.empty((n, _WORDS), np.uint64)
     for begin in range(first, last, _TARGETS_PER_BLOCK):
         here[:] = 0
         for target in range(begin, min(begin + _TARGETS_PER_BLOCK, last)):
@@ -314,10 +315,11 @@ def _pass_targets(
             here[target, word] |= bit
             gains[0, column + target] += 1
             # In an undirected graph the neighbours of a target are the nodes that reach it in round 1. This
-            # saves a pass.
-            for arc in range(indptr[target], indptr[target + 1] if not directed and n_iter > 0 else 0):
-                here[indices[arc], word] |= bit
-                gains[1, column + indices[arc]] += 1
+            # saves a pass. Each of these gains one target, and over all targets a node gains its degree.
+            if not directed and n_iter > 0:
+                gains[1, column + target] += indptr[target + 1] - indptr[target]
+                for arc in range(indptr[target], indptr[target + 1]):
+                    here[np.uint64(indices[arc]), np.uint64(word)] |= bit
         for h in range(1 if directed else 2, n_iter + 1):
             if not _pass_rows(indptr, indices, here, there, column, gains[h]):
                 break
@@ -390,7 +392,7 @@ def search(
     seen = np.zeros(n, np.uint8)
     stamp = np.uint8(0)
     queue = np.empty(n + 1, np.int32)  # written one place ahead, to avoid a branch
-    start, stop, touched = np.empty((3, _AHEAD), np.int64)
+    start, stop, touched = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.int64)
     steps = 0
     while first < last and steps <= most_steps:
         if stamp == _LAST_STAMP:
