@@ -371,15 +371,17 @@ def _difference(
     if nodes is not None:
         boundary, numbers = int(np.searchsorted(nodes, boundary)), colours[nodes]
         values = tuple(part[nodes] for part in values)
-    numbers = numbers.astype(np.int64)
     for part in values:
         classes = class_numbers(part)
-        numbers = numbers * (int(classes.max(initial=0)) + 1) + classes
+        numbers = numbers.astype(np.int64) * (int(classes.max(initial=0)) + 1) + classes
         if len(values) > 1:  # so that no product of many readouts overflows
             numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-    # As bytes, because `array_equal` takes longer than everything else here for graphs of some dozen nodes.
-    if np.sort(numbers[:boundary]).tobytes() == np.sort(numbers[boundary:]).tobytes():
-        return None
+    if len(numbers) == 2 * boundary:
+        sides = numbers.reshape(2, boundary).copy()
+        sides.sort()
+        # As bytes, because for small graphs `array_equal` takes longer than everything else here.
+        if sides[0].tobytes() == sides[1].tobytes():
+            return None
     nodes = np.arange(pair.n_nodes) if nodes is None else nodes
     inverse = np.unique(numbers, return_inverse=True)[1]
     first, second = (

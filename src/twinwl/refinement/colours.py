@@ -475,28 +475,32 @@ class RoundTable:
 
     def start_over(self, stride: int) -> None:
         """Remove all signatures and prepare keys for the next round; the memory is reused."""
-        key_format, _, known, n_colours = self._table
+        key_format, slots, known, n_colours = self._table
         items = known.sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
-        self._table = self._table._replace(
-            key_format=_key_format(stride, self.n_codes, key_format.hash_mask),
-            known=known._replace(sig_items=items),
+        self._table = Table(
+            _key_format(stride, self.n_codes, key_format.hash_mask),
+            slots,
+            Signatures(known.keys, known.sig_ptr, items),
+            n_colours,
         )
         known.sig_ptr[0] = n_colours[0] = 0
         self._entered = False
 
     def make_room(self, n_signatures: int, n_items: int) -> None:
         """Grow every array for the worst case, in which all signatures are new."""
-        n_colours, known = self.n_colours + n_signatures, self._table.known
-        n_stored = int(known.sig_ptr[self.n_colours]) + n_signatures + n_items
+        key_format, slots, known, _ = self._table
+        n_colours = self.n_colours
+        n_stored = int(known.sig_ptr[n_colours]) + n_signatures + n_items
+        n_colours += n_signatures
         signatures = Signatures(
             grown(known.keys, n_colours),
             grown(known.sig_ptr, n_colours + 1),
             grown(known.sig_items, n_stored + 1),
         )
-        self._table = self._table._replace(known=signatures)
-        if _table_length(n_colours) > len(self._table.slots):
-            self._table = self._table._replace(slots=np.empty(_table_length(n_colours), np.uint64))
+        if _table_length(n_colours) > len(slots):
+            slots = np.empty(_table_length(n_colours), np.uint64)
             self._entered = False
+        self._table = Table(key_format, slots, signatures, self._table.n_colours)
 
     def pass_labels(
         self, messages: Messages, before: Int32, first: int, last: int, after: Int32, *, insert: bool
