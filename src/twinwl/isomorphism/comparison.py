@@ -105,7 +105,7 @@ class Comparison:
     @property
     def iteration(self) -> int | None:
         """The first round in which they differ, or None."""
-        return self.witness.iteration if self.distinguished else None
+        return None if self.witness is None else self.witness.iteration
 
     @property
     def exact(self) -> bool:
@@ -121,7 +121,7 @@ class Comparison:
         return self.exact and self.complete and not self.distinguished and not self.features_ignored
 
     def __str__(self) -> str:
-        if not self.distinguished:
+        if self.witness is None:
             return self._agreement()
         means = "by colours alone, as 1-WL does"
         if self.by == "twin":
@@ -234,8 +234,8 @@ def compare(
         "directed": pair.directed,
         "features_ignored": any(graph.has_node_features for graph in graphs),
     }
-    # Whole graphs first, if rooted subgraphs would cost more. (A function may differ between isomorphic graphs,
-    # which is an error to find.)
+    # Whole graphs first, if rooted subgraphs would cost more. (Not for a user's function: that it differs for
+    # isomorphic graphs is an error which only rooted subgraphs show.)
     if (
         n_iter is None
         and all(part.is_known for part in readouts)

@@ -16,11 +16,11 @@ import numpy as np
 from twinwl.arguments import pointer
 from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
-from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
+from twinwl.isomorphism.rooted import RootedBlock, Subgraphs
 from twinwl.refinement import content_keys
 from twinwl.refinement.colours import balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorb, row_keys
-from twinwl.refinement.round_kernels import blend, stir
+from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorb, next_keys, row_keys
+from twinwl.refinement.round_kernels import stir
 
 _USUAL_ROUNDS = 16  # assumed number of rounds until colours are stable, to estimate the work of threads
 
@@ -77,53 +77,15 @@ def _refine(
         n_colours, n_before, n_rounds = n_distinct(keys, first, last), 0, 0
         a, b = np.uint64(0), np.uint64(0)
         while n_colours != n_before:
-            _sum_messages(first, last, messages, keys, ABSORBED, following)
+            next_keys(first, last, messages, keys, keys, ABSORBED, following)
             a, b = np.uint64(0), np.uint64(0)
             for node in range(first, last):
-                x, y = absorb(keys[node, 0], keys[node, 1], following[node, 0], following[node, 1])
-                keys[node, 0], keys[node, 1] = x, y
-                a += x
-                b += y
+                keys[node, 0], keys[node, 1] = following[node, 0], following[node, 1]
+                a += keys[node, 0]
+                b += keys[node, 1]
             n_before, n_colours = n_colours, n_distinct(keys, first, last)
             n_rounds += 1
         out[index, 0], out[index, 1] = absorb(a, b, np.uint64(last - first), np.uint64(n_rounds - 1))
-
-
-@kernel
-def _sum_messages(
-    first: int, last: int, messages: KeyedMessages, keys: UInt64, salt: np.uint64, out: UInt64
-) -> None:
-    """Write the sum of the keys of the messages that nodes ``first..last`` receive.
-
-    A sum does not depend on the order of its terms, so the multiset of messages needs no sorting. If there is
-    one kind of message only, the senders must be among the nodes ``first..last`` too.
-
-    Parameters
-    ----------
-    keys, out : arrays of uint64, shape (n_nodes, 2)
-        The keys of the senders, and the sums.
-    salt
-        Keys for different purposes use different salts.
-    """
-    indptr, indices, codes, code_keys = messages
-    # With one kind of message a node sends the same key to all neighbours, so it is computed once per node.
-    sent = np.empty((0 if len(codes) else last - first, 2), np.uint64)
-    for place in range(len(sent)):
-        x, y = keys[first + place, 0] ^ code_keys[0, 0], keys[first + place, 1] + code_keys[0, 1]
-        sent[place, 0], sent[place, 1] = blend(x, y, salt)
-    for node in range(first, last):
-        a, b = np.uint64(0), np.uint64(0)
-        for message in range(indptr[node], indptr[node + 1]):
-            sender = indices[message]
-            if len(codes):
-                code = codes[message]
-                x, y = keys[sender, 0] ^ code_keys[code, 0], keys[sender, 1] + code_keys[code, 1]
-                x, y = blend(x, y, salt)
-            else:
-                x, y = sent[sender - first, 0], sent[sender - first, 1]
-            a += x
-            b += y
-        out[node, 0], out[node, 1] = a, b
 
 
 @kernel
@@ -236,7 +198,6 @@ def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
     which are computed once.
     """
     graphs = block.as_subgraphs()
-    _check_size(graphs, n_marks)
     out = np.empty((len(block), 2), np.uint64)
 
     def read(first: int, last: int) -> None:
@@ -247,19 +208,6 @@ def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
     work = np.diff(graphs.subgraph_ptr) ** min(3, n_marks + 1)
     run_ranges(read, balanced_ranges(pointer(work)))
     return out
-
-
-def _check_size(graphs: Subgraphs, n_marks: int) -> None:
-    """Refuse subgraphs with too many sequences of marks to try in reasonable time."""
-    ptr, indptr = graphs.subgraph_ptr, graphs.messages.indptr
-    sizes, entries = np.diff(ptr), np.diff(ptr + indptr[ptr])
-    # First a bound that costs nothing, then one by the cells that marks can be taken from.
-    if (sizes.astype(np.float64) ** n_marks * entries).sum() <= MOST_STEPS:
-        return
-    cells = _largest_cells(graphs)
-    what = f"the readout 'marked-wl-{n_marks}' of {len(cells):,} rooted subgraphs"
-    what += f" with up to {cells.max():,} like nodes"
-    check_steps(float((cells.astype(np.float64) ** n_marks * entries).sum()), what)
 
 
 _MARK = np.uint64(0x3C6EF372FE94F82B)  # absorbed by the key of a marked node (digits of the square root of 5)
@@ -300,16 +248,6 @@ class Partition(NamedTuple):
     new_keys: UInt64
     lists: Int32
     listed: Bool
-
-
-@kernel
-def _largest_cells(graphs: Subgraphs) -> Int64:
-    """Return the length of the largest cell of each subgraph with its root marked; marks only split it."""
-    out = np.empty(len(graphs.root), np.int64)
-    for index in range(len(out)):
-        part = _at(0, _rooted_partitions(index, graphs, np.int64(1)))
-        out[index] = part.cells[2, _largest_cell(part)]
-    return out
 
 
 @kernel

@@ -71,11 +71,6 @@ class Round:
         """Signatures of two items each, such as a colour and a rooted size, shape (n_colours, 2)."""
         return self.sig_items.reshape(-1, 2)
 
-    def signature(self, colour: int) -> tuple[int, list[tuple[int, int]]]:
-        """Return a colour's signature: its previous colour, and sorted pairs (message code, colour)."""
-        own, *items = self.sig_items[self.sig_ptr[colour] : self.sig_ptr[colour + 1]].tolist()
-        return own, [divmod(item, self.stride) for item in items]
-
     def with_stride(self, stride: int, n_codes: int) -> Round:
         """Return the same signatures with their items coded by another stride.
 
@@ -658,9 +653,8 @@ def balanced_ranges(pointer: Int64) -> list[tuple[int, int]]:
     """
     n = len(pointer) - 1
     work = int(pointer[-1] - pointer[0])
-    if work < 2 * _STEPS_WORTH_A_THREAD:
-        return [(0, n)]
-    parts = max(min(available_threads(), work // _STEPS_WORTH_A_THREAD), -(-work // STEPS_PER_PIECE))
+    worth = work // _STEPS_WORTH_A_THREAD
+    parts = max(1, worth > 1 and min(available_threads(), worth), -(-work // STEPS_PER_PIECE))
     if parts == 1:
         return [(0, n)]
     marks = pointer[0] + np.linspace(0, work, parts + 1)[1:-1]

@@ -44,6 +44,7 @@ _STEPS_TO_GROUP = 32
 # overlap, which made searches of large graphs two to three times as fast.
 _AHEAD = 128
 _LAST_STAMP = np.uint8(255)
+_GRAPHS_OF_ROOM = 8
 
 
 def rooted_sizes(graphs: GraphsLike, n_iter: int = 3) -> Int32:
@@ -369,7 +370,7 @@ def popcount(word: np.uint64) -> np.int32:
 
 
 @kernel
-def search(
+def search(  # noqa: C901  (loops)
     roots: Int64, first: int, last: int, indptr: Int64, indices: Int32, most_steps: int, sizes: Int32
 ) -> tuple[int, int]:
     """Search breadth-first from the roots ``first..last``, stopping early after about ``most_steps`` arcs.
@@ -411,15 +412,23 @@ def search(
                 for place in range(n_ahead):
                     node = queue[cursor + place]
                     start[place], stop[place] = indptr[node], indptr[node + 1]
-                for place in range(n_ahead):
-                    touched[place] = indices[min(start[place], last_arc)]
-                for place in range(n_ahead):
-                    for arc in range(start[place], stop[place]):
-                        other = indices[arc]
-                        queue[end] = other
-                        end += int(seen[other] != stamp)
-                        seen[other] = stamp
                     steps += stop[place] - start[place]
+                for place in range(n_ahead):  # a list of usual length fills two cache lines at most
+                    touched[place] = indices[min(start[place], last_arc)] + indices[stop[place] - 1]
+                # Unsigned indices: for a signed one numba adds a test whether it counts from the end.
+                if h < len(sizes) - 1:
+                    for place in range(n_ahead):
+                        for arc in range(np.uint64(start[place]), np.uint64(stop[place])):
+                            other = np.uint64(indices[arc])
+                            queue[end] = indices[arc]
+                            end += int(seen[other] != stamp)
+                            seen[other] = stamp
+                else:  # most arcs are those of the last round, whose nodes only have to be counted
+                    for place in range(n_ahead):
+                        for arc in range(np.uint64(start[place]), np.uint64(stop[place])):
+                            other = np.uint64(indices[arc])
+                            end += int(seen[other] != stamp)
+                            seen[other] = stamp
                 cursor += n_ahead
             cursor, level_end = level_end, end
             sizes[h, root] = end
@@ -443,8 +452,12 @@ def representatives(graph: GraphBatch) -> Int64:
     keys = arcs @ words[0]
     if graph.directed:
         keys += arcs.T @ words[1]
-    _, first, key_of_node = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return first[key_of_node.reshape(-1)]
+    order = np.lexsort(keys.T)  # stable, so of equal keys that of the first node comes first
+    is_new = np.ones(n, np.bool_)
+    is_new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    out = np.empty(n, np.int64)
+    out[order] = order[is_new][np.cumsum(is_new) - 1]
+    return out
 
 
 class RootedSubgraphs(NamedTuple):
@@ -542,9 +555,14 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
         arcs,
     )
     done = n_nodes = n_arcs = 0
+    first_graphs = min(len(chosen), _GRAPHS_OF_ROOM)
     while done < len(chosen):
-        # Room for another whole graph, and for twice as much as so far, so that copying stays linear.
-        cut = cut.with_room(n_nodes + max(n_nodes, batch.n_nodes), n_arcs + max(n_arcs, len(batch.indices)))
+        # Room for another whole graph, and for twice as much as so far, so that copying stays linear. There
+        # is some from the start, so that few roots need no copies; pages that are never touched cost nothing.
+        cut = cut.with_room(
+            n_nodes + max(n_nodes, first_graphs * batch.n_nodes),
+            n_arcs + max(n_arcs, first_graphs * len(batch.indices)),
+        )
         done = int(_cut(done, batch.indptr, batch.indices, chosen, hops, STEPS_PER_PIECE, cut))
         n_nodes = int(cut.subgraph_ptr[done])
         n_arcs = int(cut.indptr[n_nodes])
