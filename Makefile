@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 CORE := .venv-core
 LOWEST := .venv-lowest
 OTHER_PYTHONS := 3.12 3.13
+# A Python of pyenv, where there is one, else that of the PATH.
+python_of = $(firstword $(wildcard $(HOME)/.pyenv/versions/$(1).*/bin/python) $(shell command -v python$(1)))
 TEST_TOOLS := pytest pytest-xdist hypothesis
 # Byte code is written when a module is first imported: most of what torch and its like bring is never imported.
 PIP_INSTALL := -m pip --disable-pip-version-check install -qq --no-compile
@@ -31,9 +33,8 @@ TESTS_OF_CORE := $(filter-out $(addprefix tests/,compilation isomorphism refinem
 TESTS_OF_LOWEST := $(addprefix tests/,graphs datasets/catalogue datasets/formats estimators files cli report \
   stwin/test_classifier.py baselines/test_kernels.py baselines/test_gnn_rows.py evaluation/test_evaluate.py)
 
-# With other Pythons: the same without networks, and what is promised to be the same everywhere.
-TESTS_OF_OTHER_PYTHONS := $(filter-out %_rows.py %_classifier.py,$(TESTS_OF_LOWEST)) \
-  $(addprefix tests/,corpus refinement isomorphism/test_hashing.py stwin/test_svc.py)
+# With other Pythons: those of core with RDKit and Parquet, and what is promised to be the same everywhere.
+TESTS_OF_OTHER_PYTHONS := $(TESTS_OF_CORE) tests/refinement tests/isomorphism/test_hashing.py
 
 .PHONY: help install environments run test test-all test-rest test-core test-lowest lint bench compare docs
 .DEFAULT_GOAL := help
@@ -53,8 +54,9 @@ help:
 
 install: $(VENV)/.installed-all
 
-# What test-core and test-lowest need, besides.
-environments: $(CORE)/.installed $(LOWEST)/.installed
+# What test-core, test-lowest and the tests with other Pythons that are here need, besides.
+environments: $(CORE)/.installed $(LOWEST)/.installed \
+  $(foreach version,$(OTHER_PYTHONS),$(if $(call python_of,$(version)),.venv-$(version)/.installed))
 
 run: $(VENV)/.installed-run
 	@$(BIN)/twinwl demo
@@ -128,9 +130,8 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	  -e '.[neural,baselines,chem,parquet]' pandas $(TEST_TOOLS)
 	@touch $@
 
-# A Python of pyenv, where there is one, else that of the PATH.
 .venv-%/.installed: pyproject.toml constraints.txt
 	@echo "installing into .venv-$* (once)"
-	@$(firstword $(wildcard $(HOME)/.pyenv/versions/$*.*/bin/python) python$*) -m venv --clear .venv-$*
+	@$(or $(call python_of,$*),python$*) -m venv --clear .venv-$*
 	@.venv-$*/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[chem,parquet]' pandas $(TEST_TOOLS)
 	@touch $@

@@ -25,10 +25,10 @@ from scipy.sparse.csgraph import shortest_path
 import twinwl as tw
 from twinwl.evaluation.result import compare_scores, p_value_text
 from twinwl.evaluation.splits import make_folds
-from twinwl.models.features import stwin_features
+from twinwl.models.features import ViewSpaces, stwin_features
 from twinwl.models.metrics import score_column
-from twinwl.models.similarity import Similarity, own_sums, similarities_by_rounds
-from twinwl.models.svm import inner_folds, kernel_svm
+from twinwl.models.similarity import MeanSimilarity, Similarity, own_sums
+from twinwl.models.svc import inner_folds, kernel_svm
 from twinwl.models.targets import TargetTable
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the reproduction, which is not installed
@@ -194,7 +194,9 @@ def _by_rounds(
     graphs: tw.GraphBatch, kind: str, *, edge_labels: bool = False, initial: str = "label"
 ) -> Iterator[tuple[int, Float64]]:
     encoding = stwin_features(graphs, max(ROUNDS), kind, edge_labels=edge_labels, initial=initial)
-    return similarities_by_rounds(encoding, tuple(ROUNDS), "minmax", normalize=True)
+    spaces = ViewSpaces((encoding.space,))
+    similarity = MeanSimilarity(spaces, encoding.matrix, list(ROUNDS), "minmax", normalize=True)
+    return zip(ROUNDS, similarity.by_rounds(similarity.compared()))
 
 
 def _distance_pairs(graphs: tw.GraphBatch) -> Float64:

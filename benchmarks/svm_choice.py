@@ -16,9 +16,9 @@ from rich.console import Console
 from sklearn.base import clone
 
 import twinwl as tw
-from twinwl.models.features import stwin_features
-from twinwl.models.similarity import similarities_by_rounds
-from twinwl.models.svm import Choice, KernelSVM, inner_folds, kernel_svm, select_svms
+from twinwl.models.features import ViewSpaces, stwin_features
+from twinwl.models.similarity import MeanSimilarity
+from twinwl.models.svc import Choice, KernelSVM, inner_folds, kernel_svm, select_svms
 from twinwl.models.targets import TargetColumn, TargetTable
 
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ def _choose(graphs: tw.GraphBatch, y: object, rounds: list[int], kind: type[Kern
     begin = time.process_time()
     targets = TargetTable.read(y, len(graphs), None, None, None).column(0)
     encoding = stwin_features(graphs, max(rounds), "joint")
-    kernels = similarities_by_rounds(encoding, rounds, "minmax", normalize=True)
+    spaces = ViewSpaces((encoding.space,))
+    similarity = MeanSimilarity(spaces, encoding.matrix, rounds, "minmax", normalize=True)
+    kernels = zip(rounds, similarity.by_rounds(similarity.compared()))
     svm = Timed(kernel_svm(targets).solver)
     (chosen,) = select_svms(kernels, [Choice(targets, svm, inner_folds(targets, 5, 0))], PENALTIES)
     whole = time.process_time() - begin

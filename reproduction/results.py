@@ -67,8 +67,8 @@ def _exp(title: str, method: str, mean: float, std: float) -> TableRow:
 # 1-WL under the very classifier of each Twin, and under a support vector machine: only beside these does a
 # difference say something about identities rather than about classifiers.
 _OURS = (
-    TableRow("1-WL, STwin's MLP", "wl", {}),
-    TableRow("1-WL, NTwin's network", "wl-encoder", {}),
+    TableRow("1-WL, STwin-GNN's network", "wl", {}),
+    TableRow("1-WL, NTwin-GNN's network", "wl-encoder", {}),
     TableRow("STwin, joint counts", "stwin-joint", {}),
     TableRow("1-WL, SVM", "wl-svc", {}),
     TableRow("STwin, SVM", "stwin-svc", {}),
@@ -258,8 +258,7 @@ def _without_copies(scores: Mapping[str, float]) -> float:
     return scores.get("accuracy-without-duplicates", scores["accuracy"])
 
 
-@dataclass(frozen=True)
-class TwinAgainstWL:
+class TwinAgainstWL(NamedTuple):
     """A Twin method beside 1-WL under the same classifier, over the same folds of one data set."""
 
     dataset: str
@@ -288,10 +287,10 @@ class TwinAgainstWL:
 
     @property
     def verdict(self) -> str:
-        """Who is better, beyond chance."""
+        """Which one is better, beyond chance."""
         if not self.comparison.significant:
             return "may be chance"
-        return "Twin is better" if self.comparison.difference > 0 else "1-WL is better"
+        return "Twin is better" if self.points > 0 else "1-WL is better"
 
 
 def twins_against_wl(
@@ -301,13 +300,11 @@ def twins_against_wl(
     found = []
     for pair, dataset in product(pairs, datasets):
         cells = [results.cell(dataset, method) for method in pair]
-        ours, theirs = (
-            dict(zip(cell.runs, cell.readings["fair"].fold_scores)) if cell else {} for cell in cells
-        )
-        shared = [run for run in ours if run in theirs]
-        if len(shared) >= least:
-            scores = [ours[run] for run in shared], [theirs[run] for run in shared]
-            found.append(TwinAgainstWL.on_folds(dataset, pair, *scores, results.n_folds))
+        twin, wl = (dict(zip(cell.runs, cell.readings["fair"].fold_scores)) if cell else {} for cell in cells)
+        scores = [(twin[run], wl[run]) for run in twin if run in wl]
+        if len(scores) >= least:
+            ours, theirs = zip(*scores)
+            found.append(TwinAgainstWL.on_folds(dataset, pair, ours, theirs, results.n_folds))
     return found
 
 

@@ -50,7 +50,16 @@ NEURAL_NAMES = {
 }
 # Where extras are hidden rather than missing, these repeat what `make test-core` does.
 repeated = pytest.mark.exhaustive if importlib.util.find_spec("torch") else lambda test: test
-CORE_METHODS = {"stwin-svc", "wl-svc", "wl-kernel", "wl-oa", "sp-kernel"}
+CORE_METHODS = {
+    "stwin-svc",
+    "stwin-svc-rounds",
+    "stwin-svc-pairs",
+    "twin-forest",
+    "wl-svc",
+    "wl-kernel",
+    "wl-oa",
+    "sp-kernel",
+}
 
 # Each subcommand at work without any extra, in an order in which files are there when they are needed.
 WORKING = [

@@ -58,6 +58,8 @@ def test_readme_has_examples():
 def test_example_does_what_it_says(page, example, capsys, tmp_path, monkeypatch):
     if "torch" in example or page.name == "ntwin.md":
         pytest.importorskip("torch", reason="needs PyTorch")
+    if "pandas" in example:
+        pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(methods, "METHODS", dict(methods.METHODS))  # examples may register their own
     exec(compile(example, page.name, "exec"), {"__name__": "page"})  # noqa: S102  (our own text)

@@ -63,7 +63,7 @@ def test_consoles_write_them_out_and_keep_their_own_colours(error, on_terminals)
     table.add_row(HOSTILE)
 
     def show():
-        console = new_console(error=error, soft_wrap=True)
+        console = new_console(error=error)
         for thing in (HOSTILE, Text(HOSTILE, "bold"), table, Panel(HOSTILE, title=Text(HOSTILE))):
             console.print(thing)
 

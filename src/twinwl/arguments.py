@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from twinwl.arrays import Int64, Values
+from twinwl.arrays import Array, Fields, Int64, Names, Values
 from twinwl.errors import GraphInputError, TwinWLError, shown
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -50,7 +50,7 @@ class Constraint:
 
     expected: str
     accept: Callable[[Any], Any]
-    names: tuple[str, ...] = ()
+    names: Names = ()
 
 
 def checked(name: str, value: object, *constraints: Constraint | None, graph: int | None = None) -> Any:  # noqa: ANN401
@@ -118,9 +118,8 @@ def integer(low: int, high: float = math.inf) -> Constraint:
             raise ValueError
         return plain
 
-    return Constraint(
-        f"an integer {f'of at least {low}' if high == math.inf else f'from {low} to {high}'}", accept
-    )
+    bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
+    return Constraint(f"an integer {bounds}", accept)
 
 
 def number(low: float, high: float = math.inf, *, above: bool = False, below: bool = False) -> Constraint:
@@ -158,6 +157,26 @@ def one_of(*names: str) -> Constraint:
         return plain
 
     return Constraint(_either([repr(name) for name in names]), accept, names)
+
+
+def some_of(*names: str, joined: bool = False) -> Constraint:
+    """Accept one of a few names, or several different ones in a sequence or joined by commas.
+
+    It returns a tuple of them, or the names ``joined`` by commas.
+
+    >>> checked("atoms", "ecfp, skeleton", some_of("skeleton", "ecfp"))
+    ('ecfp', 'skeleton')
+    """
+    each = one_of(*names)
+
+    def accept(value: object) -> Names | str:
+        parts = value.split(",") if isinstance(value, str) else items("names", value, "names")
+        chosen = tuple(each.accept(NAME.accept(part).strip()) for part in parts)
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise ValueError
+        return ",".join(chosen) if joined else chosen
+
+    return Constraint(f"{each.expected}, or several different ones", accept, names)
 
 
 def one_or_more(each: Constraint) -> Constraint:
@@ -215,7 +234,7 @@ def items(
 
 def foreign_array(
     name: str, value: object, dtype: DTypeLike | None = None, graph: int | None = None
-) -> NDArray[Any]:
+) -> Array:
     """Convert a user's value to an array; a failure is reported as a wrong value.
 
     Parameters
@@ -347,7 +366,7 @@ def old_names(
 
 def with_new_names(
     params: Mapping[str, Any], renamed: Mapping[str, str], removed: Mapping[str, str], *, warn: bool
-) -> dict[str, Any]:
+) -> Fields:
     """Return arguments under their new names; refuse removed ones, and ``warn`` of previous names.
 
     >>> with_new_names({"normalise": True}, {"normalise": "normalize"}, {}, warn=False)

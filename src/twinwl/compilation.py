@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from twinwl.arguments import user_cache
+from twinwl.arrays import Fields
 
 _IMPORTED = re.compile(r"^from twinwl\.([\w.]+) import", re.MULTILINE)
 _SECONDS_UNUSED = 30 * 24 * 3600
@@ -45,7 +46,7 @@ class Kernel:
         As `numba.njit` takes them, such as ``inline`` or ``fastmath``.
     """
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[..., Any], options: Fields) -> None:
         functools.update_wrapper(self, function)
         self.function, self.options = function, options
 

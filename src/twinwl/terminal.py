@@ -111,7 +111,7 @@ def say(text: str, *, error: bool = False, colour: str | None = None, end: str =
     typer.echo(shown + end, err=error, nl=False)
 
 
-def new_console(*, error: bool = False, soft_wrap: bool = False, markup: bool = False) -> Console:
+def new_console(*, error: bool = False, markup: bool = False) -> Console:
     """Return a rich console, for tables and colours.
 
     Text in brackets is interpreted only with ``markup``, which must not be used for text from files.
@@ -119,7 +119,7 @@ def new_console(*, error: bool = False, soft_wrap: bool = False, markup: bool = 
     >>> new_console().print("[bold]3[/] graphs")
     [bold]3[/] graphs
     """
-    return _console_class()(stderr=error, soft_wrap=soft_wrap, highlight=False, markup=markup, emoji=False)
+    return _console_class()(stderr=error, highlight=False, markup=markup, emoji=False)
 
 
 @cache

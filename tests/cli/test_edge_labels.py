@@ -68,7 +68,7 @@ def test_every_command_that_looks_at_graphs_has_both_options(command):
     text = " ".join(runner.invoke(app, [*command.split(), "--help"], env={"COLUMNS": "300"}).stdout.split())
     assert "--edge-labels" in text
     assert "--no-edge-labels" in text
-    assert "tests of identity use them, models ignore them" in text
+    assert "Use edge labels. [default: not by models]" in text
 
 
 def test_compare_uses_edge_labels_unless_told_not_to(squares):

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from twinwl.cli.output import MODELS, PICTURES, STORES, check_ending, check_output, open_to_write
+from twinwl.cli.options import MODELS, PICTURES, STORES, check_ending, check_output
 from twinwl.errors import MissingExtraError, TwinWLError
-from twinwl.files.storage import TABLE_ENDINGS
+from twinwl.files.storage import TABLE_ENDINGS, open_to_write
 
 
 def test_what_cannot_be_written_is_refused_early(tmp_path):

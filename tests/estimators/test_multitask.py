@@ -106,9 +106,9 @@ def test_features_and_kernel_matrices_are_computed_once(monkeypatch):
         )
 
     counted(svc.ViewSpaces, "learn")
-    counted(svc, "mean_similarities")
+    counted(svc.MeanSimilarity, "by_rounds")
     tw.STwinSVC(**SMALL).fit(graphs, Y)
-    assert sorted(calls) == ["learn", "mean_similarities"]
+    assert sorted(calls) == ["by_rounds", "learn"]
 
 
 # ---------------------------------------------------------------------- what scikit-learn's users expect

@@ -9,7 +9,7 @@ from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
 from twinwl import arguments
 from twinwl.models.similarity import BASES
-from twinwl.models.svm import LandmarkSVM, inner_folds
+from twinwl.models.svc import LandmarkSVM, inner_folds
 from twinwl.models.targets import TargetTable
 
 

@@ -7,9 +7,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
-from twinwl.models import svm
+from twinwl.models import svc
 from twinwl.models.calibration import predicted_codes
-from twinwl.models.svm import Problem, solve
+from twinwl.models.svc import Problem, solve
 from twinwl.models.targets import TargetTable
 
 N = 120
@@ -62,7 +62,7 @@ def test_held_out_decisions_are_those_of_libsvm(n_classes, class_weight):
     y = np.digitize(values, np.quantile(values, np.linspace(0, 1, n_classes + 1)[1:-1] ** 1.5))
     weights = np.random.default_rng(0).choice([1.0, 3.0], N)
     targets = TargetTable.read(y, N, weights, class_weight, None).column(0)
-    machine, Cs = svm.kernel_svm(targets), [0.1, 1.0, 10.0]
+    machine, Cs = svc.kernel_svm(targets), [0.1, 1.0, 10.0]
     found = machine.held_out(similarities, targets, Cs, folds(), None)
     for C, decisions in zip(Cs, found, strict=True):
         judged = np.empty_like(decisions)
@@ -78,7 +78,7 @@ def test_held_out_numbers_are_those_of_libsvm():
     similarities, values = kernel_and_values(5)
     weights = np.random.default_rng(0).choice([1.0, 3.0], N)
     targets = TargetTable.read(values, N, weights, numbers=True).column(0)
-    solver = svm.kernel_svm(targets, epsilon=0.1)
+    solver = svc.kernel_svm(targets, epsilon=0.1)
     found = solver.held_out(similarities, targets, [0.1, 1.0, 10.0], folds(), None)
     for C, numbers in zip([0.1, 1.0, 10.0], found, strict=True):
         for learnt, held in folds():
@@ -93,8 +93,8 @@ def test_a_task_of_some_rows_is_as_if_there_were_no_others():
     kept = np.flatnonzero(np.arange(N) % 3 > 0)
     alone = TargetTable.read(values[kept] > 0, len(kept)).column(0)
     among_all = replace(alone, rows=kept)
-    parts = svm.inner_folds(alone, 4, 0)
-    machine = svm.kernel_svm(alone)
+    parts = svc.inner_folds(alone, 4, 0)
+    machine = svc.kernel_svm(alone)
     first = machine.held_out(similarities, among_all, [1.0, 3.0], parts, None)
     again = machine.held_out(similarities[np.ix_(kept, kept)], alone, [1.0, 3.0], parts, None)
     np.testing.assert_array_equal(first, again)
@@ -104,7 +104,7 @@ def test_a_task_of_some_rows_is_as_if_there_were_no_others():
 def test_the_start_from_a_smaller_penalty_changes_no_decision(penalties):
     similarities, values = kernel_and_values(7, 10.0)
     targets = TargetTable.read(values > 0, N, None, None, None).column(0)
-    machine = svm.kernel_svm(targets)
+    machine = svc.kernel_svm(targets)
     all_at_once = machine.held_out(similarities, targets, penalties, folds(), None)
     one_by_one = [machine.held_out(similarities, targets, [C], folds(), None)[0] for C in penalties]
     np.testing.assert_allclose(all_at_once, one_by_one, atol=TOLERANCE)

@@ -6,7 +6,7 @@ import twinwl as tw
 from tests.stwin.test_svc import noisy
 from twinwl.models.calibration import Calibration, predicted_codes
 from twinwl.models.metrics import score_column
-from twinwl.models.svm import Choice, SupportVectors, inner_folds, kernel_svm, select_svms
+from twinwl.models.svc import Choice, SupportVectors, inner_folds, kernel_svm, select_svms
 from twinwl.models.targets import TargetTable
 
 

@@ -169,6 +169,7 @@ def test_a_readout_gives_joint_features_and_a_name_of_its_own():
 
 
 def test_a_network_is_for_ntwin_and_a_method_of_its_own():
+    pytest.importorskip("torch")
     method = METHODS["ntwin"].with_settings({"readout": "gcn"})
     assert (method.name, method.fixed["readout"]) == ("ntwin+gcn", "gcn")
     with pytest.raises(TwinWLError, match="gin has no parameter 'readout'"):
@@ -177,11 +178,14 @@ def test_a_network_is_for_ntwin_and_a_method_of_its_own():
 
 @pytest.mark.parametrize("name", ["wl", "wl-svc"])
 def test_methods_that_count_no_readouts_are_refused(name):
+    if name == "wl":
+        pytest.importorskip("torch")
     with pytest.raises(TwinWLError, match=f"{name} with features='count' counts by none"):
         METHODS[name].with_settings({"readout": ["wl"]})
 
 
 def test_parameters_that_change_results_are_part_of_the_name():
+    pytest.importorskip("torch")
     method = METHODS["stwin"].with_settings({"hidden": 32, "refit": True, "device": "cpu", "n_iter": 2})
     assert method.name == "stwin+hidden=32+refit+n_iter=2"
     with pytest.raises(TwinWLError, match="hidden: got 0, expected an integer from 1"):

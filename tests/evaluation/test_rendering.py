@@ -7,7 +7,7 @@ import json
 import pytest
 
 import twinwl as tw
-from twinwl.evaluation.predictions import fit, new_model
+from twinwl.evaluation.methods import METHODS
 from twinwl.models.targets import Task
 
 TWINS = tw.load_dataset("TWINS", n_pairs=10)
@@ -17,7 +17,9 @@ RESULTS = {
     "audit": lambda: tw.audit(TWINS, tw.load_dataset("TWINS", n_pairs=3)),
     "power": lambda: tw.research.power("size", "cfi", categories=["cycles"], copies=1),
     "ceiling": lambda: tw.research.ceiling(TWINS.graphs, TWINS.y),
-    "training": lambda: fit(new_model("stwin-svc", Task("classification", "")), TWINS).report_,
+    "training": lambda: (
+        METHODS["stwin-svc"].model(Task("classification", ""), 0).fit(TWINS.graphs, TWINS.y).report_
+    ),
 }
 
 

@@ -156,7 +156,6 @@ def test_processes_change_nothing():
     many = read_smiles(strings, "skip", atoms="stereo", n_jobs=2)
     assert_same_graphs(many.graphs, one)
     assert [failure.position for failure in many.failures] == [1500, 1501 + len(MESSY)]
-    assert len(many.kept) == len(one)
     with pytest.raises(GraphInputError, match=r"graph 1500: SMILES 'C\('"):
         GraphBatch.from_smiles(strings, n_jobs=2, atoms="skeleton")
 

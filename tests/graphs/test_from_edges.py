@@ -187,12 +187,3 @@ def test_an_implausible_graph_is_refused_beside_a_larger_plausible_one():
 def test_complex_features_are_refused():
     with pytest.raises(TwinWLError, match="graph 0: node features: got array"):
         GraphBatch.from_edges([[(0, 1)]], node_features=[np.array([[1j], [2]])])
-
-
-def test_more_than_memory_holds_is_said_so(monkeypatch):
-    def exhausted(*_args, **_options):
-        raise MemoryError
-
-    monkeypatch.setattr("twinwl.graphs.building.assemble", exhausted)
-    with pytest.raises(TwinWLError, match="do not fit in memory"):
-        GraphBatch.from_edges([[(0, 1)]])

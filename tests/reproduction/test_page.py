@@ -102,7 +102,7 @@ def test_the_first_screen_says_what_was_found(full_page):
 
 
 def test_the_case_study_says_when_everyone_is_right(full_page):
-    wrong = "Not always right: 1-WL, STwin's MLP and STwin-GNN."
+    wrong = "Not always right: 1-WL, STwin-GNN's network and STwin-GNN."
     assert wrong in full_page.markdown.replace("\n", " ")
     rows = measured_rows()
     for row in rows:

@@ -7,9 +7,9 @@ import pytest
 from tests.stwin.test_views import BATCH, Y
 from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, concatenate, evaluate, load, save
 from twinwl.datasets.dataset import Dataset, content_digest
-from twinwl.datasets.extra import with_extra_features
+from twinwl.datasets.source import with_extra_features
 from twinwl.graphs.descriptors import Extra, rdkit_descriptors
-from twinwl.models.views import ExtraScaling
+from twinwl.models.features import ExtraScaling
 
 EXTRA = {"a": np.arange(24.0), "b": np.where(np.arange(24) % 5, 1.0, np.nan), "c": np.arange(24.0)[::-1] ** 2}
 WITH = BATCH.view("b").with_extra(EXTRA)

@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning, arguments
 from twinwl.datasets.graph_files import read_tu
-from twinwl.models import similarity, svm
+from twinwl.models import similarity, svc
 from twinwl.models.metrics import SCORINGS
 from twinwl.models.similarity import BASES, Similarity
 from twinwl.models.targets import TargetTable
@@ -52,7 +52,7 @@ def test_it_is_the_kernel_and_the_machine_that_it_chose(base, n_classes):
 def test_the_inner_choice_is_that_of_cross_validation():
     batch, y = noisy()
     model = STwinSVC(n_iter=(0, 1, 3), C=(0.1, 1, 1000), random_state=3).fit(batch, y)
-    folds = svm.inner_folds(TargetTable.read(y, len(y), None, None, None).column(0), 5, 3)
+    folds = svc.inner_folds(TargetTable.read(y, len(y), None, None, None).column(0), 5, 3)
     for (n_iter, C), score in model.inner_scores_.items():
         similarities = TwinKernel(n_iter, model.features, "minmax").fit_transform(batch)
         right = 0
@@ -90,7 +90,7 @@ def test_the_inner_choice_goes_by_its_scoring(scoring, n_classes):
 def test_groups_stay_on_one_side_of_every_inner_fold():
     y = np.arange(40) % 2
     groups = np.arange(40) // 4
-    folds = svm.inner_folds(TargetTable.read(y, len(y), None, None, groups).column(0), 5, 0)
+    folds = svc.inner_folds(TargetTable.read(y, len(y), None, None, groups).column(0), 5, 0)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(40))
     assert all(not set(groups[learnt]) & set(groups[held]) for learnt, held in folds)
 
@@ -291,7 +291,6 @@ def test_fit_passes_at_most_fifteen_modules():
         "twinwl.compilation",
         "twinwl.errors",
         "twinwl.graphs.batch",
-        "twinwl.graphs.views",
         "twinwl.terminal",
     }
     walk = {name for name in passed if name.startswith("twinwl.")} - foundations
@@ -302,7 +301,7 @@ def test_fit_passes_at_most_fifteen_modules():
 def test_a_kernel_that_does_not_fit_is_refused_before_any_work(kind, remedy, monkeypatch):
     batch, y = noisy(400)
     monkeypatch.setattr(arguments, "_half_of_memory", lambda: 3 << 20)
-    monkeypatch.setattr("twinwl.models.views.stwin_features", None)  # work would fail in another way
+    monkeypatch.setattr("twinwl.models.features.stwin_features", None)  # work would fail in another way
     with pytest.raises(
         TwinWLError, match=rf"400 training graphs.* about 3\.7 MiB, more than the 3\.0 MiB .*{remedy}"
     ):

@@ -14,7 +14,7 @@ from tests.stwin.test_svc import noisy, rings_with_tails
 from twinwl.models.calibration import scaffolds_of
 from twinwl.models.metrics import NUMBER_SCORINGS
 from twinwl.models.similarity import BASES
-from twinwl.models.svm import inner_folds
+from twinwl.models.svc import inner_folds
 from twinwl.models.targets import TargetTable
 from twinwl.report.explain import explain_page
 

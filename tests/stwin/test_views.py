@@ -7,9 +7,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import twinwl
 from twinwl import (
     GraphBatch,
-    STwinClassifier,
     STwinSVC,
     STwinSVR,
     STwinVectorizer,
@@ -173,7 +173,7 @@ def test_a_view_that_is_missing_is_named():
 def test_estimators_of_one_view_refuse_several():
     pytest.importorskip("torch")
     with pytest.raises(TwinWLError, match="STwinClassifier uses one"):
-        STwinClassifier().fit(BATCH, Y > 5)
+        twinwl.STwinClassifier().fit(BATCH, Y > 5)
 
 
 def test_joined_and_sliced_batches_keep_their_views():

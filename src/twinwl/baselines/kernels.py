@@ -20,8 +20,7 @@ from twinwl.models.base import GraphClassifier, RandomState, graphs_of, one_seed
 from twinwl.models.calibration import Calibration
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_from_sums
-from twinwl.models.svc import STwinSVC
-from twinwl.models.svm import INNER_FOLDS, PENALTIES, Choice, inner_folds, kernel_svm, select_svms
+from twinwl.models.svc import INNER_FOLDS, PENALTIES, Choice, STwinSVC, inner_folds, kernel_svm, select_svms
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 _LABELS = 1 << 21  # more than the labels of any graphs whose kernel fits into memory; its cube fits 64 bits

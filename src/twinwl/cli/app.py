@@ -20,8 +20,7 @@ from typing import Annotated, Any
 import typer
 
 import twinwl
-from twinwl.cli.help import Group
-from twinwl.cli.options import add
+from twinwl.cli.options import Group, add
 from twinwl.errors import TwinWLError, TwinWLWarning, gist, shown, spell_settings
 from twinwl.terminal import printable, say
 

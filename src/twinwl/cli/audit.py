@@ -19,12 +19,22 @@ $ twinwl audit HIV.csv tox21.csv --near 0.8 -o overlap.csv
 """
 
 from dataclasses import replace
-from json import dumps
 from pathlib import Path
 from typing import Annotated
 
-from twinwl.cli.options import EdgeLabels, Html, Json, Reading, TableFile, arg, opt
-from twinwl.cli.output import PAGES, TABLES, check_output, publish, say_ids
+from twinwl.cli.options import (
+    TABLES,
+    EdgeLabels,
+    Html,
+    Json,
+    Reading,
+    TableFile,
+    arg,
+    check_output,
+    opt,
+    say_ids,
+)
+from twinwl.cli.output import publish
 
 
 def audit(
@@ -48,7 +58,6 @@ def audit(
 
     checked("--near", near, number(0, 1, above=True))
     check_output(output, TABLES, inputs=(*data, predictions))
-    check_output(html, PAGES, inputs=data)
     for source in data:
         open_source(source, replace(reading, target=None, shared=True), "given")
     from twinwl.evaluation import audit as library  # noqa: PLC0415  (slow; only after the checks)
@@ -59,9 +68,4 @@ def audit(
     table = replace(reading, kind="table", target=None, id=None)
     scored = None if predictions is None else read_columns(predictions, table)
     found = library.audit_sets(sets, near, level, edge_labels=edge_labels is not False, predictions=scored)
-    if html is not None:
-        from twinwl.report.audit_page import audit_page  # noqa: PLC0415
-        from twinwl.report.page import write_page  # noqa: PLC0415
-
-        write_page(html, audit_page(found, [one.data for one in sets]))
-    publish(found, library.Match._fields, dumps(found.to_dict()) if json else None, output, html)
+    publish(found, library.Match._fields, output, html, json=json)

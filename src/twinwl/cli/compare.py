@@ -34,7 +34,6 @@ import typer
 import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import arg
-from twinwl.cli.output import PAGES, check_output
 from twinwl.terminal import ProgressBar, say
 
 _DIFFERENT = 1  # exit code, as of diff and cmp
@@ -55,7 +54,6 @@ def compare(
     """Compare two graphs with the Twin-WL test."""
     from twinwl.datasets.source import open_source, read_one  # noqa: PLC0415  (keeps --help fast)
 
-    check_output(html, PAGES)
     for source in (a, b):
         open_source(source, reading, "given")
     first, second = (read_one(source, reading) for source in (a, b))

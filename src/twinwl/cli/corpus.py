@@ -12,9 +12,9 @@ import typer
 
 import twinwl as tw
 from twinwl.cli import options as o
-from twinwl.cli.help import Group
-from twinwl.cli.options import CHOICES, add, arg, choice, opt
-from twinwl.cli.output import MODELS, check_output, listed, print_table, save_model
+from twinwl.cli.options import CHOICES, MODELS, Group, add, arg, check_output, choice, opt
+from twinwl.cli.output import listed, print_table
+from twinwl.cli.train import save_model
 from twinwl.terminal import aligned, counted, one_line, say
 
 Folder = Annotated[Path, arg("DIR", "A corpus.")]
@@ -212,7 +212,6 @@ def _show(corpus: tw.Corpus, data: tw.Dataset, *, json: bool) -> None:
 def features(
     folder: Folder,
     output: Output,
-    edge_labels: o.EdgeLabels = None,
     *,
     settings: o.Settings,
     running: Running,
@@ -230,8 +229,6 @@ def features(
     from twinwl.evaluation.methods import VECTORIZER  # noqa: PLC0415  (keeps --help fast)
 
     corpus = tw.Corpus(folder)
-    if edge_labels is not None:
-        settings["edge_labels"] = edge_labels
     fitted = corpus.features(output, VECTORIZER.with_settings(settings).build({}, 0), **running)
     if "on_event" not in running:
         say(f"{len(corpus):,} graphs × {fitted.n_features_out_:,} columns: {output}")
@@ -242,7 +239,6 @@ def train(
     output: o.NewModelFile,
     target: Annotated[str, opt("Column to predict; several: a,b,c.", "COL", show_default=False)],
     task: o.Task = "auto",
-    edge_labels: o.EdgeLabels = None,
     seed: o.SeedOfModel = 0,
     memory: Memory = "1GiB",
     *,
@@ -264,8 +260,6 @@ def train(
     from twinwl.models.targets import task_of  # noqa: PLC0415
 
     check_output(output, MODELS, or_unknown=True)
-    if edge_labels is not None:
-        settings["edge_labels"] = edge_labels
     how = resolve("stwin").with_settings(settings)
     corpus = tw.Corpus(folder)
     names = [target] if target in corpus.manifest["columns"] else target.split(",")
@@ -273,9 +267,7 @@ def train(
     chosen = task_of(found.y, task, target, names if len(names) > 1 else ())
     say(f"{len(found.rows):,} of {len(corpus):,} graphs have a target")
     say(f"Task: {chosen}")
-    from twinwl.evaluation.predictions import new_model  # noqa: PLC0415  (slow; only after the checks)
-
-    model = new_model(how, chosen, seed=seed)
+    model = how.model(chosen, seed)
     corpus.train(model, names, memory=memory)
     say(str(model.report_))
     save_model(model, output)

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import twinwl as tw
-from twinwl.cli.options import Json, ReadingAtoms, arg, opt
-from twinwl.cli.output import PICTURES, check_output, listed, print_table
+from twinwl.cli.options import PICTURES, Json, ReadingAtoms, arg, new_file, opt
+from twinwl.cli.output import listed, print_table
 from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def datasets(
     name: Annotated[str | None, arg("NAME", "A data set to describe.")] = None,
     everything: Annotated[bool, opt("List all names of the TU collection.", None, "--all")] = False,
     draw: Annotated[int, opt("Number of graphs to draw.", min=0, max=12)] = 2,
-    png: Annotated[Path | None, opt("Draw them into a .png, .svg or .pdf file instead.", "FILE")] = None,
+    png: Annotated[
+        Path | None, new_file("Draw them into a .png, .svg or .pdf file instead.", *PICTURES)
+    ] = None,
     json: Json = False,
     *,
     reading: ReadingAtoms,
@@ -44,7 +46,6 @@ def datasets(
     if name is None:
         _list(reading.data_dir, everything=everything, json=json)
         return
-    check_output(png, PICTURES)
     from twinwl.datasets.dataset import statistics_of  # noqa: PLC0415
     from twinwl.datasets.source import read_source  # noqa: PLC0415
 

@@ -44,8 +44,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import twinwl as tw
 from twinwl.cli import options as o
-from twinwl.cli.options import OUTPUT, arg, opt
-from twinwl.cli.output import TABLES, check_output, say_ids, write_table
+from twinwl.cli.options import OUTPUT, TABLES, arg, check_output, opt, say_ids
+from twinwl.cli.output import write_table
 from twinwl.errors import TwinWLError
 from twinwl.files.storage import open_to_write
 from twinwl.terminal import ProgressBar, counted, one_line, say
@@ -82,19 +82,21 @@ def dedup(
     reading: o.ReadingSame,
 ) -> None:
     """Find groups of isomorphic graphs, and write a table or file without duplicates."""
-    from twinwl.isomorphism.deduplication import differing_groups  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import targets_in  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.isomorphism.deduplication import differing_groups  # noqa: PLC0415
 
-    plan = _Plan.of(file, reading, output, keep, groups)
-    read = _Read(file, reading)
+    columns, table_targets, rule = _check(file, reading, output, keep, groups)
+    read = _Rows([], [], [], [], [], {})
     with ProgressBar("graphs compared") as progress:
-        blocks = read.blocks(progress, edge_labels=edge_labels is not False, lines=output is not None)
+        blocks = read.of(file, reading, progress, edge_labels=edge_labels is not False)
         found = tw.deduplicate(blocks, exact=exact, ignore_features=ignore_attributes)
         level = reading.level if read.names and len(read.smiles) == len(read.names) else None
         differing = {} if level is None else differing_groups(found, read.smiles, level)
-    targets = read.targets | plan.targets_of(read.rows)
+    targets = {**read.targets}
+    targets |= {name: targets_in(columns, name, read.rows, file) for name in table_targets}
     contradictions = {name: len(found.contradictions(values)) for name, values in targets.items()}
-    chosen = found.choose(plan.rule if plan.scores is None else plan.scores[read.rows])
-    notes = [] if output is None else _write(output, plan, read, sorted(chosen.tolist()))
+    chosen = found.choose(rule if isinstance(rule, str) else rule[read.rows])
+    notes = [] if output is None else _write(output, file, reading, columns, read, sorted(chosen.tolist()))
     if groups is not None:
         of_graph = {"group": found.labels.tolist(), "representative": chosen[found.labels].tolist()}
         about = {"graph": range(len(read.names)), "row": read.rows, "name": read.names, **of_graph}
@@ -125,49 +127,35 @@ def dedup(
         say("\n" + "\n".join(notes))
 
 
-class _Plan(NamedTuple):
-    """What to do with the rows of a source, checked before any work is done."""
+def _check(
+    file: str, reading: ReadOptions, output: Path | None, keep: str, groups: Path | None
+) -> tuple[dict[str, list[Any]], tuple[str, ...], str | Float64]:
+    """Check the options before any work is done.
 
-    file: str
-    columns: dict[str, list[Any]]
-    """All cells, if they are needed."""
-    targets: tuple[str, ...]
-    rule: str
-    scores: Float64 | None
-    """A number for each row, of which the largest stays."""
+    Return the cells of the table (if they are needed), the columns of its targets, and which row of a group
+    stays: the first, the last, or the one with the largest of these numbers.
+    """
+    from twinwl.arguments import checked, one_of  # noqa: PLC0415
+    from twinwl.datasets.formats import FORMATS  # noqa: PLC0415
+    from twinwl.datasets.source import open_source, read_columns  # noqa: PLC0415
 
-    @classmethod
-    def of(
-        cls, file: str, reading: ReadOptions, output: Path | None, keep: str, groups: Path | None
-    ) -> _Plan:
-        from twinwl.arguments import checked, one_of  # noqa: PLC0415
-        from twinwl.datasets.formats import FORMATS  # noqa: PLC0415
-        from twinwl.datasets.source import open_source, read_columns  # noqa: PLC0415
-
-        records = open_source(file, reading, "obvious").records
-        targets = () if records is None else records.targets
-        # Rows of a file can be written again as they are there.
-        endings = () if records is None or records.source == "-" else FORMATS[records.kind].endings
-        check_output(output, (*TABLES, *endings), inputs=(file,))
-        check_output(groups, TABLES, inputs=(file, output))
-        best = keep.removeprefix("best:") if keep.startswith("best:") else None
-        if best is None:
-            checked("--keep", keep, one_of("first", "last", "best:COLUMN"))
-        as_table = output is not None and output.suffix.lower() in TABLES
-        columns = read_columns(file, reading) if as_table or best is not None or targets else {}
-        if as_table and not columns:
-            others = f", or the graphs with -o to a {' or '.join(endings)}" if endings else ""
-            raise TwinWLError(
-                f"cannot write {str(output)!r}: {file} is no table; write its groups with --groups{others}"
-            )
-        scores = None if best is None else _numbers_in(columns, best, file)
-        return cls(file, columns, targets, keep, scores)
-
-    def targets_of(self, rows: list[int]) -> dict[str, list[Any]]:
-        """Return the targets of the graphs of some rows."""
-        from twinwl.datasets.source import targets_in  # noqa: PLC0415
-
-        return {name: targets_in(self.columns, name, rows, self.file) for name in self.targets}
+    records = open_source(file, reading, "obvious").records
+    targets = () if records is None else records.targets
+    # Rows of a file can be written again as they are there.
+    endings = () if records is None or records.source == "-" else FORMATS[records.kind].endings
+    check_output(output, (*TABLES, *endings), inputs=(file,))
+    check_output(groups, TABLES, inputs=(file, output))
+    best = keep.removeprefix("best:") if keep.startswith("best:") else None
+    if best is None:
+        checked("--keep", keep, one_of("first", "last", "best:COLUMN"))
+    as_table = output is not None and output.suffix.lower() in TABLES
+    columns = read_columns(file, reading) if as_table or best is not None or targets else {}
+    if as_table and not columns:
+        others = f", or the graphs with -o to a {' or '.join(endings)}" if endings else ""
+        raise TwinWLError(
+            f"cannot write {str(output)!r}: {file} is no table; write its groups with --groups{others}"
+        )
+    return columns, targets, keep if best is None else _numbers_in(columns, best, file)
 
 
 def _numbers_in(columns: Mapping[str, list[Any]], name: str, file: str) -> Float64:
@@ -180,50 +168,59 @@ def _numbers_in(columns: Mapping[str, list[Any]], name: str, file: str) -> Float
     return task_table([(cell,) for cell in cells], (name,), file, rows)[:, 0]
 
 
-class _Read:
-    """A source that streams by, and what is kept of each of its graphs."""
+class _Rows(NamedTuple):
+    """What a summary and an output need of graphs that stream by."""
 
-    def __init__(self, file: str, reading: ReadOptions) -> None:
-        self.file, self.reading = file, reading
-        self.names: list[str] = []
-        self.rows: list[int] = []
-        self.errors: list[RowError] = []
-        self.smiles: list[str] = []
-        self.lines: list[str] = []
-        self.targets: dict[str, list[Any]] = {}
+    names: list[str]
+    rows: list[int]
+    errors: list[RowError]
+    smiles: list[str]
+    lines: list[str]
+    targets: dict[str, list[Any]]
+    """Of sources that are no tables, whose targets come with the graphs."""
 
-    def blocks(self, progress: ProgressBar, *, edge_labels: bool, lines: bool) -> Iterator[tw.GraphBatch]:
+    def of(
+        self, file: str, reading: ReadOptions, progress: ProgressBar, *, edge_labels: bool
+    ) -> Iterator[tw.GraphBatch]:
+        """Yield the graphs of a source in blocks, and note what they are."""
         from twinwl.datasets.source import iter_source  # noqa: PLC0415
 
-        for block in iter_source(self.file, self.reading):
+        for block in iter_source(file, reading):
             if not self.rows:
-                say_ids(block, self.reading.id)
+                say_ids(block, reading.id)
             self.names.extend(block.names)
             self.rows.extend(block.rows.tolist())
             self.errors.extend(block.errors)
             self.smiles.extend(block.smiles or ())
-            self.lines.extend(block.lines if lines else ())
-            if block.y is not None and not block.tasks:  # not of a table, whose targets are not read here
+            self.lines.extend(block.lines)
+            if block.y is not None and not block.tasks:
                 self.targets[block.target or "target"] = block.y.tolist()
             if len(block.graphs):
                 yield block.graphs if edge_labels else block.graphs.without_edge_labels()
             progress.advance(len(block.graphs))
 
 
-def _write(output: Path, plan: _Plan, read: _Read, kept: list[int]) -> list[str]:
+def _write(
+    output: Path,
+    file: str,
+    reading: ReadOptions,
+    columns: dict[str, list[Any]],
+    read: _Rows,
+    graphs: list[int],
+) -> list[str]:
     """Write the rows or lines of some graphs, and the rows that cannot be read; return what was written."""
     from twinwl.datasets.source import place_in  # noqa: PLC0415
 
-    n_rows, columns = len(read.rows) + len(read.errors), plan.columns
-    if place_in(read.file, read.reading).kind == "sdf":  # whose properties do not tell the structure
+    n_rows = len(read.rows) + len(read.errors)
+    if place_in(file, reading).kind == "sdf":  # whose properties do not tell the structure
         text_of_row = dict(zip(read.rows, read.smiles))
         columns = {"smiles": [text_of_row.get(row) for row in range(n_rows)], **columns}
     if output.suffix.lower() in TABLES:
-        _write_rows(output, {}, columns, [read.rows[graph] for graph in kept])
+        _write_rows(output, {}, columns, [read.rows[graph] for graph in graphs])
     else:
         with open_to_write(output) as stream:
-            stream.writelines(f"{read.lines[graph]}\n".encode() for graph in kept)
-    notes = [f"Written to {output}: {len(kept):,} of {counted(n_rows, 'row')}"]
+            stream.writelines(f"{read.lines[graph]}\n".encode() for graph in graphs)
+    notes = [f"Written to {output}: {len(graphs):,} of {counted(n_rows, 'row')}"]
     if read.errors:
         skipped = output.with_suffix(".skipped.csv")
         rows, lines, _, reasons = map(list, zip(*read.errors))

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import twinwl as tw
-from twinwl.cli.options import DataDir, opt
-from twinwl.cli.output import PAGES, check_output, print_table
+from twinwl.cli.options import PAGES, DataDir, new_file, opt
+from twinwl.cli.output import print_table
 from twinwl.errors import MissingExtraError
 from twinwl.terminal import say
 
@@ -42,13 +42,15 @@ _EXAMPLE_STORY = (
 # 1-WL and STwin under the same classifier, by method: only worth running as a whole.
 _COMPARISONS = (
     {"wl-svc": "1-WL, SVM", "stwin-svc": "STwin, SVM"},
-    {"wl": "1-WL, STwin's MLP", "stwin": "STwin-GNN"},
+    {"wl": "1-WL, STwin-GNN's network", "stwin": "STwin-GNN"},
 )
 
 
 def demo(
     example: Annotated[bool, opt("Only print the worked example of the paper.", None, "--example")] = False,
-    report: Annotated[Path, opt("The page; the model is written beside it.", "FILE")] = Path("report.html"),
+    report: Annotated[Path, new_file("The page; the model is written beside it.", *PAGES)] = Path(
+        "report.html"
+    ),
     pairs: Annotated[int, opt("Number of pairs in TWINS.", min=20)] = 100,
     data_dir: DataDir = None,
 ) -> None:
@@ -62,7 +64,6 @@ def demo(
         for method, rounds in _refine().items():
             say(f"{method:>7}  {_verdict(rounds)}")
         return
-    check_output(report, PAGES)
     say(f"Twin Weisfeiler-Lehman\n{_STORY}")
     began = time.monotonic()
     datasets = _datasets(pairs, data_dir)

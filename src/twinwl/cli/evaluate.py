@@ -56,7 +56,7 @@ $ twinwl evaluate MUTAG --method stwin --method wl --grid compact --store result
 
 $ twinwl evaluate BBBP.csv --target BBBP --method stwin-svc
 
-$ twinwl evaluate EXP --method --set readout=rooted-wl
+$ twinwl evaluate EXP --method stwin-svc --set readout=rooted-wl
 
 $ twinwl evaluate BACE.csv --target Class --method stwin-svc --split scaffold --metric roc-auc
 
@@ -79,7 +79,7 @@ import typer
 import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, ReadingAtomsFlags, opt
-from twinwl.cli.output import STORES, TABLES, check_ending, check_output, write_records
+from twinwl.cli.output import write_records
 from twinwl.files.storage import open_to_write
 from twinwl.terminal import say
 
@@ -111,7 +111,6 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     positive: o.Positive = None,
     extra_features: o.ExtraFeatures = None,
     rope: Annotated[float, opt("Largest difference of practically equal methods.", "SHARE", min=0)] = 0.01,
-    edge_labels: o.EdgeLabels = None,
     ignore_attributes: o.IgnoreAttributes = False,
     engine: o.EngineName = "local",
     address: o.Address = None,
@@ -123,14 +122,13 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     reading: Annotated[Any, _Flags],  # noqa: ANN401  (`ReadOptions`, which is slow to load)
 ) -> None:
     """Evaluate methods by cross-validation; every figure names its protocol."""
-    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
-    from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
+    from twinwl.datasets.source import read_source, with_extra_features  # noqa: PLC0415  (keeps --help fast)
 
     reading = replace(
         reading, not_targets=tuple(filter(None, (split, groups, *(extra_features or "").split(","))))
     )
-    check_ending(store, STORES, or_unknown=True)
-    check_output(output, (*TABLES, ".tex"), inputs=(data, split))
+    o.check_ending(store, o.STORES, or_unknown=True)
+    o.check_output(output, (*o.TABLES, ".tex"), inputs=(data, split))
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.evaluation.result import check_protocol  # noqa: PLC0415
     from twinwl.evaluation.splits import groups_of, opened_split, read_column  # noqa: PLC0415
@@ -139,11 +137,9 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     check_protocol(protocol)
     known_metrics(metric or [])
     known_metrics([] if scoring is None else [scoring], "scoring")
-    methods = []
+    methods, edge_labels = [], settings.pop("edge_labels", None)
     for name in method or ["stwin-svc"]:  # a typo shows before an hour of work
         chosen = resolve(name).with_settings(settings)
-        if edge_labels:
-            chosen = chosen.with_edge_labels(use=True)
         chosen.configs(grid)
         methods.append(chosen)
     by = opened_split(data, reading, split)

@@ -35,46 +35,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import twinwl as tw
-from twinwl.cli.options import Data, Html, ModelFile, Reading, TableFile, Training, opt
-from twinwl.cli.output import (
-    PAGES,
-    PICTURES,
-    TABLES,
-    check_output,
-    load_predictor,
-    print_table,
-    say_ids,
-    write_table,
-)
+from twinwl.cli import options as o
+from twinwl.cli.options import opt
+from twinwl.cli.output import load_predictor, print_table, write_table
 from twinwl.errors import TwinWLError
 from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.terminal import ProgressBar, counted, say
 
 if TYPE_CHECKING:
-    from twinwl.evaluation.predictions import Nearest
+    from twinwl.evaluation.neighbours import Neighbours
     from twinwl.report.explain import ExplainedGraphs
 
 
 def explain(
-    model: ModelFile,
-    data: Data,
-    html: Html = None,
-    png: Annotated[Path | None, opt("Also write a picture of one graph: .png, .svg or .pdf.", "FILE")] = None,
-    output: TableFile = None,
-    train: Training = None,
+    model: o.ModelFile,
+    data: o.Data,
+    html: o.Html = None,
+    png: Annotated[
+        Path | None, o.new_file("Also write a picture of one graph: .png, .svg or .pdf.", *o.PICTURES)
+    ] = None,
+    output: o.TableFile = None,
+    train: o.Training = None,
     top: Annotated[int, opt("Number of columns (patterns) to show.", min=0)] = 10,
     most: Annotated[int, opt("Number of graphs to draw on the page.", min=0)] = 60,
     for_task: Annotated[str | None, opt("The target to explain, of a model of several.", "NAME")] = None,
     *,
-    reading: Reading,
+    reading: o.Reading,
 ) -> None:
     """Show which nodes and patterns led to the prediction for a graph, or for many."""
-    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
-    from twinwl.datasets.source import open_source, read_source, read_with_targets  # noqa: PLC0415
+    from twinwl.datasets.source import open_source, read_source, read_with_targets, with_extra_features  # noqa: PLC0415
 
-    check_output(html, PAGES)
-    check_output(png, PICTURES)
-    check_output(output, TABLES, inputs=(data, train))
+    o.check_output(output, o.TABLES, inputs=(data, train))
     open_source(data, reading, "given")
     open_source(train or data, replace(reading, target=None, shared=train is not None), "given")
     loaded = load_predictor(model, for_task, several=False)
@@ -88,14 +79,13 @@ def explain(
             f"--png draws one graph, and {data} has {len(named) + len(named.errors):,}; choose one, "
             f"such as '{data}#0', or use --html"
         )
-    from twinwl.evaluation.predictions import Nearest  # noqa: PLC0415  (slow; only after the checks)
+    from twinwl.evaluation.neighbours import search  # noqa: PLC0415  (slow; only after the checks)
     from twinwl.report.explain import explain_all, gallery_page  # noqa: PLC0415
     from twinwl.report.page import write_page  # noqa: PLC0415
 
-    say_ids(named, reading.id)
+    o.say_ids(named, reading.id)
     others = replace(reading, target=None, shared=True)
-    training = None if train is None else read_source(train, others, "none")
-    near = None if training is None else Nearest.found(named, training)
+    near = None if train is None else search(named, read_source(train, others, "none"), 1, reading)
     if alone:
         _explain_one(loaded, named, top, target, near, html, png)
     if output is not None or not alone:
@@ -117,7 +107,7 @@ def _explain_one(
     named: tw.Dataset,
     top: int,
     target: str | None,
-    near: Nearest | None,
+    near: Neighbours | None,
     html: Path | None,
     png: Path | None,
 ) -> None:
@@ -129,8 +119,7 @@ def _explain_one(
         probabilities = probabilities_of(model, named.graphs, [found])
     found, probability = classes_named(found, target), None if probabilities is None else probabilities[0]
     if html is not None:
-        nearest = None if near is None else near.at(0)
-        write_page(html, explain_page(named, found, model, probability=probability, nearest=nearest))
+        write_page(html, explain_page(named, found, model, probability=probability, nearest=near))
     if png is not None:
         from twinwl.report.picture import draw_explanation  # noqa: PLC0415
 
@@ -140,7 +129,8 @@ def _explain_one(
     say(headline(found, probability))
     say(f"Positive shares are for {found.sides[0]}, negative ones for {found.sides[1]}.\n\n{found}")
     if near is not None:
-        say(f"\n{near.text(0)[0].upper()}{near.text(0)[1:]}")
+        sentence = near.matches[0].sentence
+        say(f"\n{sentence[0].upper()}{sentence[1:]}")
 
 
 def _print_patterns(data: tw.Dataset, found: ExplainedGraphs) -> None:

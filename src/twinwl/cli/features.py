@@ -31,8 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import twinwl as tw
-from twinwl.cli.options import OUTPUT, Data, EdgeLabels, ReadingAtoms, Settings, opt
-from twinwl.cli.output import check_output
+from twinwl.cli.options import OUTPUT, Data, ReadingAtoms, Settings, check_output, opt
 from twinwl.errors import import_extra
 from twinwl.files.storage import open_to_write
 from twinwl.terminal import ProgressBar, say
@@ -46,7 +45,6 @@ _PARQUET = ".parquet"
 def features(
     data: Data,
     output: Annotated[Path, opt("The .npz (or .parquet) file to write.", *OUTPUT)],
-    edge_labels: EdgeLabels = None,
     parquet: Annotated[bool, opt("Also write a .parquet of the same name.", None, "--parquet")] = False,
     *,
     settings: Settings,
@@ -60,8 +58,6 @@ def features(
         check_output(file, (".npz", _PARQUET))
     from twinwl.evaluation.methods import VECTORIZER  # noqa: PLC0415
 
-    if edge_labels is not None:
-        settings["edge_labels"] = edge_labels
     chosen = VECTORIZER.with_settings(settings)
     found = read_source(data, reading)
     with ProgressBar("encoding"):

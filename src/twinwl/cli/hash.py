@@ -20,7 +20,7 @@ from json import dumps
 from typing import Annotated
 
 import twinwl as tw
-from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readouts, arg, number_or, opt
+from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readouts, arg, opt
 from twinwl.terminal import ProgressBar, one_line, say
 
 
@@ -33,7 +33,6 @@ def hash_graphs(
         opt(
             "Hash of version 1, with N rounds or until stable. \\[default: hash of version 2]",
             "N|stable",
-            callback=number_or("--n-iter", "stable", 0),
         ),
     ] = None,
     readout: Readouts = None,
@@ -52,7 +51,7 @@ def hash_graphs(
         for block in (block for spec in files for block in iter_source(spec, reading)):
             hashes = tw.graph_hashes(
                 block.graphs,
-                n_iter=n_iter,  # type: ignore[arg-type]  # a number, or "stable"
+                n_iter=int(n_iter) if (n_iter or "").isdecimal() else n_iter,  # type: ignore[arg-type]
                 readout=readout or ["size"],
                 edge_labels=edge_labels is not False,
                 ignore_features=ignore_attributes,

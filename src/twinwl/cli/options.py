@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from twinwl.cli.help import READING, Command
-from twinwl.errors import TwinWLError
+from twinwl.errors import TwinWLError, import_extra
+from twinwl.files.storage import TABLE_ENDINGS
 from twinwl.graphs.atom_labels import ATOM_LABELLINGS, IDENTITY_ATOMS, LADDER, MODEL_ATOMS
 from twinwl.isomorphism import READOUTS
+from twinwl.terminal import new_console, say
 
 if TYPE_CHECKING:
+    from twinwl.datasets.dataset import Dataset
     from twinwl.datasets.formats import ReadOptions
 else:
     ReadOptions = Any  # its module is slow to load, and --help must be fast
@@ -48,22 +52,101 @@ def add(
     """Make a function a subcommand, in a section of the help page."""
     epilog = long_help(command.__doc__) or long_help(sys.modules[command.__module__].__doc__)
     summary = (command.__doc__ or "").partition("\n")[0]
-    app.command(name, cls=_Command, help=summary, epilog=epilog, rich_help_panel=panel)(_expand(command))
+    app.command(name, cls=Command, help=summary, epilog=epilog, rich_help_panel=panel)(_expand(command))
 
 
-class _Command(Command):
-    """A subcommand whose help names what is in tables: ``{readouts}`` and so on in its epilog."""
+# The options of every command that reads data are shown by one of them; others show the usual ones only.
+READING = "Reading data"
+_SHOWN_BY = "datasets"
+_USUAL = ("target", "atoms")
+_WIDEST_LEFT = 30
 
-    def format_help(self, *given: Any) -> None:  # noqa: ANN401  (of click or, in a later typer, its own copy)
-        from twinwl.models.metrics import names_for  # noqa: PLC0415  (only help needs it)
 
-        self.epilog = (self.epilog or "").replace("{readouts}", ", ".join(READOUTS))
-        self.epilog = self.epilog.replace("{atoms}", _summaries(CHOICES["atoms"]))
-        for task, targets in (("classification", "classes"), ("regression", "numbers")):
-            every, choosable = names_for(task), names_for(task, choosable=True)
-            self.epilog = self.epilog.replace(f"{{metrics of {targets}}}", ", ".join(every))
-            self.epilog = self.epilog.replace(f"{{scorings of {targets}}}", ", ".join(choosable))
-        super().format_help(*given)
+class Command(TyperCommand):
+    """A command with such a page; ``{readouts}`` and so on in its epilog stand for names in tables."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        """Print the page."""
+        _show(self, ctx)
+
+
+class Group(TyperGroup):
+    """A group of commands with such a page."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        """Print the page."""
+        _show(self, ctx)
+
+
+def _show(command: Any, ctx: Any) -> None:  # noqa: ANN401  (of click, or of typer's own copy of it)
+    from rich import markup, padding, table  # noqa: PLC0415  (only for help)
+
+    console = new_console(markup=True)
+    sections = _sections(command, ctx)
+    arguments = [left for left, _ in sections.get("Arguments", [])]
+    rest = [*arguments, "COMMAND"] if isinstance(command, TyperGroup) else arguments
+    console.print(f"[bold]Usage:[/] {markup.escape(' '.join([ctx.command_path, '[OPTIONS]', *rest]))}")
+    console.print(f"\n{(command.help or '').partition(chr(10))[0]}")
+    for title, rows in sections.items():
+        console.print(f"\n[bold]{title}[/]")
+        grid = table.Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(overflow="fold", max_width=_WIDEST_LEFT)
+        grid.add_column()
+        for left, right in rows:
+            grid.add_row(markup.escape(left), right)
+        console.print(padding.Padding(grid, (0, 0, 0, 2)))
+    before = ""
+    for paragraph in _filled_in(command.epilog).split("\n\n") if command.epilog else ():
+        if not before.startswith(("$", "[dim]")) or not paragraph.startswith(("$", "[dim]")):
+            console.print()
+        console.print(paragraph)
+        before = paragraph
+
+
+def _sections(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
+    """Return title and rows of each section."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+    others = []
+    for param in command.get_params(ctx):
+        if param.param_type_name == "argument":
+            sections["Arguments"].append((param.metavar or param.name.upper(), param.help or ""))
+            continue
+        panel = getattr(param, "rich_help_panel", None) or "Options"
+        if panel == READING and param.name not in _USUAL and command.name != _SHOWN_BY:
+            others.append(param.opts[0])
+        elif not param.hidden:
+            sections.setdefault(panel, []).append(_option(param))
+    if others:
+        more = f"{', '.join(others)}: see [cyan]twinwl {_SHOWN_BY} --help[/]."
+        sections.setdefault(READING, []).append(("…", more))
+    for name in command.list_commands(ctx) if isinstance(command, TyperGroup) else ():
+        found = command.commands[name]
+        row = (name, (found.help or "").partition("\n")[0])
+        sections.setdefault(getattr(found, "rich_help_panel", None) or "Commands", []).append(row)
+    return {title: rows for title, rows in sections.items() if rows}
+
+
+def _option(param: Any) -> tuple[str, str]:  # noqa: ANN401
+    """Return how an option is written, and what it is for."""
+    names = ", ".join(sorted(param.opts, key=len)) + "".join(f"/{name}" for name in param.secondary_opts)
+    value = "" if param.is_flag else param.metavar or "VALUE"
+    text = param.help or ""
+    if param.required:
+        text += r" \[required]"
+    elif param.default not in {None, False, "", ()} and "default:" not in text:
+        text += rf" \[default: {param.default}]"
+    return f"{names} {value}".rstrip(), text.strip()
+
+
+def _filled_in(epilog: str) -> str:
+    """Replace ``{readouts}`` and so on by the names that the tables of the library have."""
+    from twinwl.models.metrics import names_for  # noqa: PLC0415  (only help needs it)
+
+    names = {"readouts": ", ".join(READOUTS), "atoms": _summaries(CHOICES["atoms"])}
+    for task, targets in (("classification", "classes"), ("regression", "numbers")):
+        names[f"metrics of {targets}"] = ", ".join(names_for(task))
+        names[f"scorings of {targets}"] = ", ".join(names_for(task, choosable=True))
+    return epilog.format_map(names)
 
 
 def _expand(command: Callable[..., None]) -> Callable[..., None]:
@@ -127,19 +210,6 @@ def _names_of_readouts(given: list[str] | None) -> list[str]:
     return [among("readout")(name) for name in names]  # typer 0.16 fails where None comes back for a list
 
 
-def number_or(option: str, word: str, low: int) -> Callable[[Any], Any]:
-    """Return a callback that accepts a word, or an integer of at least ``low``."""
-
-    def check(given: str | None) -> int | str | None:
-        if given is None or given == word:
-            return given
-        if given.isdecimal() and int(given) >= low:
-            return int(given)
-        raise TwinWLError(f"{option}: got {given!r}, expected an integer of at least {low} or {word!r}")
-
-    return check
-
-
 def opt(text: str, metavar: str | None = None, *names: str, panel: str | None = None, **more: Any) -> Any:  # noqa: ANN401
     """Return an option; ``names`` if it is not named like the parameter."""
     metavar = metavar or ("N" if "min" in more else None)
@@ -156,14 +226,106 @@ def arg(metavar: str, text: str) -> Any:  # noqa: ANN401
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
+TABLES = TABLE_ENDINGS
+PAGES = (".html", ".htm")
+PICTURES = (".png", ".svg", ".pdf")
+MODELS = (".twinwl",)
+STORES = (".jsonl", ".json")
+_OF_OTHERS = (".npz", ".bz2", ".gz", ".npy", ".pickle", ".pkl", ".pt", ".xls", ".xlsx", ".zip")
+_KNOWN = {*TABLES, *PAGES, *PICTURES, *MODELS, *STORES, *_OF_OTHERS}
+
+
+def check_output(
+    path: Path | None,
+    endings: tuple[str, ...],
+    *,
+    inputs: Iterable[str | Path | None] = (),
+    or_unknown: bool = False,
+) -> None:
+    """Check that a file can be written, before any work is done.
+
+    Parameters
+    ----------
+    path
+        The file; None is fine.
+    endings
+        Endings of the formats that the command writes.
+    inputs
+        What the command reads; ``data.csv#3`` reads ``data.csv``.
+    or_unknown
+        Also accept names whose ending is not a known format, such as ``model`` or ``results.v2``.
+
+    >>> check_output(Path("predictions.csv"), TABLE_ENDINGS)
+
+    Raises
+    ------
+    TwinWLError
+        If the folder does not exist or is not writable, the ending is not one of ``endings``, the file is one
+        of the inputs, or the package that writes the format is not installed.
+    """
+    check_ending(path, endings, or_unknown=or_unknown)
+    if path is None:
+        return
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise TwinWLError(f"cannot write {str(path)!r}: its folder does not exist; create it first")
+    if path.is_dir():
+        raise TwinWLError(f"cannot write {str(path)!r}: that is a folder; name a file in it")
+    if not os.access(folder, os.W_OK):
+        raise TwinWLError(f"cannot write {str(path)!r}: its folder is not writable")
+    for given in filter(None, inputs):
+        if any(_same_file(path, name) for name in (str(given), str(given).rpartition("#")[0])):
+            raise TwinWLError(f"cannot write {str(path)!r}: that is the input; name another file")
+
+
+def _same_file(path: Path, name: str) -> bool:
+    try:
+        return bool(name) and path.samefile(name)
+    except (OSError, ValueError):  # one of them does not exist, or is not a name of a file
+        return False
+
+
+def check_ending(path: Path | None, endings: tuple[str, ...], *, or_unknown: bool = False) -> None:
+    """Check only the ending of a name, and that the package for its format is installed.
+
+    >>> check_ending(Path("new_folder/results.jsonl"), STORES)
+    """
+    ending = "" if path is None else path.suffix.lower()
+    if path is None or (or_unknown and ending not in _KNOWN):
+        return
+    if ending not in endings:
+        listed = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
+        raise TwinWLError(f"cannot write {str(path)!r}: its name must end in {listed}")
+    if ending == ".parquet":
+        import_extra("pyarrow.parquet", extra="parquet")
+
+
+def say_ids(data: Dataset, given: str | None) -> None:
+    """Say which column of a table has the ids, unless it was given."""
+    if given is None and data.id is not None:
+        say(f"{data.name}: ids from the column {data.id!r} (--id names another)", error=True)
+
+
+def new_file(text: str, *endings: str, names: tuple[str, ...] = ()) -> Any:  # noqa: ANN401
+    """Return an option with a file to write, which is checked before any work is done."""
+
+    def check(path: Path | None) -> Path | None:
+        check_output(path, endings)
+        return path
+
+    return opt(text, "FILE", *names, callback=check)
+
+
 OUTPUT = ("FILE", "--output", "-o")
 _TABLES = ".csv, .tsv, .json, .jsonl or .parquet"
 
 Data = Annotated[str, arg("DATA", "A data set, or a file of graphs.")]
 ModelFile = Annotated[Path, arg("MODEL", "A file written by twinwl train.")]
-NewModelFile = Annotated[Path, opt("File to write, for example model.twinwl.", *OUTPUT)]
-TableFile = Annotated[Path | None, opt(f"Also write a table: {_TABLES}.", *OUTPUT)]
-Html = Annotated[Path | None, opt("Also write an HTML page, in one file.", "FILE")]
+NewModelFile = Annotated[Path, opt("File to write: model.twinwl.", *OUTPUT)]
+TableFile = Annotated[
+    Path | None, new_file(f"Also write a table: {_TABLES}.", *TABLES, names=("--output", "-o"))
+]
+Html = Annotated[Path | None, new_file("Also write an HTML page, in one file.", *PAGES)]
 Json = Annotated[bool, opt("Print the result as JSON.", None, "--json")]
 DataDir = Annotated[Path | None, opt("Folder of data sets.", "FOLDER")]
 Training = Annotated[str | None, opt("The training data: adds the nearest training graph of each.", "DATA")]
@@ -183,15 +345,14 @@ IgnoreAttributes = Annotated[
 Positive = Annotated[
     str | None,
     opt(
-        "The one of two classes that PR-AUC and thresholds are about. \\[default: 1, active, yes, +, true, "
-        "else the last by name]",
+        "The class of PR-AUC and thresholds. \\[default: 1, active, yes, +, true, or the last]",
         "CLASS",
     ),
 ]
-Task = Annotated[str, choice("task", "Predict classes or numbers; auto decides by the targets.")]
+Task = Annotated[str, choice("task", "Predict classes or numbers.")]
 Scoring = Annotated[
     str | None,
-    opt("Metric that chooses configurations, rounds, C or the epoch. \\[default: accuracy or rmse]", "NAME"),
+    opt("Metric of choices. \\[default: accuracy, rmse]", "NAME"),
 ]
 Proba = Annotated[bool, opt("Add the probability of each class (classifiers).", None, "--proba")]
 ExtraFeatures = Annotated[
@@ -207,7 +368,7 @@ MostRounds = Annotated[int | None, opt("Number of rounds. \\[default: until noth
 EdgeLabels = Annotated[
     bool | None,
     opt(
-        "Use edge labels, or ignore them. \\[default: tests of identity use them, models ignore them]",
+        "Use edge labels. \\[default: not by models]",
         None,
         "--edge-labels/--no-edge-labels",
     ),
@@ -296,8 +457,9 @@ class SettingFlags:
 
     settings: Annotated[
         list[str] | None,
-        opt("A parameter of the method (twinwl methods NAME); may be repeated.", "KEY=VALUE", "--set"),
+        opt("A parameter, as twinwl methods NAME lists.", "KEY=VALUE", "--set"),
     ] = None
+    edge_labels: EdgeLabels = None
 
     def value(self) -> dict[str, Any]:
         """Return them as estimators take them.
@@ -305,7 +467,7 @@ class SettingFlags:
         >>> SettingFlags(["n-iter=2,3", "hops=growing", "refit=true", "scoring=none"]).value()
         {'n_iter': [2, 3], 'hops': 'growing', 'refit': True, 'scoring': None}
         """
-        found = {}
+        found: dict[str, Any] = {} if self.edge_labels is None else {"edge_labels": self.edge_labels}
         for text in self.settings or ():
             key, equals, value = text.partition("=")
             if not equals:

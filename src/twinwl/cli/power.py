@@ -31,7 +31,7 @@ import sys
 from typing import Annotated
 
 from twinwl.cli.options import DataDir, EdgeLabels, Html, Json, TableFile, among, arg, opt
-from twinwl.cli.output import PAGES, TABLES, check_output, publish
+from twinwl.cli.output import publish
 
 
 def power(
@@ -56,8 +56,6 @@ def power(
         name: name if ":" in name else list(map(among("readout", "READOUT"), name.split("+")))
         for name in scored
     }
-    check_output(output, TABLES)
-    check_output(html, PAGES)
     from twinwl.evaluation import power as library  # noqa: PLC0415  (slow; only after the checks)
 
     if "" not in sys.path:
@@ -72,6 +70,4 @@ def power(
         edge_labels=edge_labels is not False,
         data_dir=data_dir,
     )
-    if html is not None:
-        found.save_page(html)
-    publish(found, library.PairScore._fields, found.to_json() if json else None, output, html)
+    publish(found, library.PairScore._fields, output, html, json=json)

@@ -51,12 +51,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, opt
-from twinwl.cli.output import TABLES, check_output, load_predictor, say_ids, write_table
+from twinwl.cli.output import load_predictor, write_table
 from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.terminal import ProgressBar, say
 
 if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
+    from twinwl.evaluation.neighbours import Neighbour
 
 _MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
 
@@ -81,43 +82,43 @@ def predict(
 ) -> None:
     """Predict the class, or the number, of each graph."""
     from twinwl.arguments import checked, number  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.extra import with_extra_features  # noqa: PLC0415
-    from twinwl.datasets.source import open_source, read_columns, read_source, read_with_targets  # noqa: PLC0415
+    from twinwl.datasets import source as sources  # noqa: PLC0415
     from twinwl.files.storage import table_bytes  # noqa: PLC0415
 
     checked("--threshold", threshold, number(0, 1), None)
     checked("--confidence", confidence, number(0, 1, above=True, below=True), None)
-    check_output(output, TABLES, inputs=(model, data, train))
+    o.check_output(output, o.TABLES, inputs=(model, data, train))
     others = replace(reading, target=None, shared=True)
-    open_source(data, replace(reading, target=None), "given")
+    sources.open_source(data, replace(reading, target=None), "given")
     if train is not None:
-        open_source(train, others, "given")
+        sources.open_source(train, others, "given")
     loaded = load_predictor(model, device=device)
     from twinwl.evaluation import predictions  # noqa: PLC0415  (slow; a missing model shows before)
+    from twinwl.evaluation.neighbours import search  # noqa: PLC0415
 
     positive = getattr(loaded, "positive_", None) if positive is None else positive
     request = predictions.Request(proba, threshold, confidence, positive)
     request.check(loaded, model)
     reading = replace(reading, usual_atoms=loaded.atoms_ or FIRST_ATOMS)
     without_targets = replace(reading, target=None)
-    columns = read_columns(data, without_targets)
+    columns = sources.read_columns(data, without_targets)
     several = loaded.tasks_ is not None
-    found, truth = read_with_targets(data, without_targets if several else reading)
+    found, truth = sources.read_with_targets(data, without_targets if several else reading)
     truths = (
         predictions.truths_of(loaded, reading.target, columns, found)
         if several
         else {str(reading.target): truth}
     )
-    say_ids(found, reading.id)
-    found = with_extra_features(found, getattr(loaded, "extra_names_", None), data, reading)
+    o.say_ids(found, reading.id)
+    found = sources.with_extra_features(found, getattr(loaded, "extra_names_", None), data, reading)
     with ProgressBar("predicting"):
         unseen = predictions.unseen_shares(loaded, found.graphs)
         answers, lines = predictions.answers_about(loaded, found, truths, request)
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:
-        training = read_source(train, replace(others, usual_atoms=reading.usual_atoms), "none")
-        answers |= predictions.Nearest.found(found, training).columns()
+        training = sources.read_source(train, replace(others, usual_atoms=reading.usual_atoms), "none")
+        answers |= _nearest_columns(search(found, training, 1, reading).matches)
     if truth is not None and not columns:
         answers["target"] = truth
     if output is not None and output.suffix.lower() in {".json", ".jsonl", ".parquet"}:
@@ -135,6 +136,14 @@ def predict(
         say(line, error=True)
     if unseen is not None and found.graphs.n_nodes:
         _print_unseen(unseen, found.graphs.nodes_per_graph, promised=confidence is not None)
+
+
+def _nearest_columns(nearest: list[Neighbour]) -> dict[str, Sequence[Any]]:
+    return {
+        "nearest": [one.name if one.similarity else None for one in nearest],
+        "nearest_row": [one.row if one.similarity else None for one in nearest],
+        "similarity": [round(one.similarity, 4) for one in nearest],
+    }
 
 
 def _print_unseen(unseen: Float64, n_nodes: Int64, *, promised: bool) -> None:

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import typer
 
-from twinwl.cli.help import Command
+from twinwl.cli.options import Command
 from twinwl.errors import TwinWLError
 
 

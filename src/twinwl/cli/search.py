@@ -25,15 +25,11 @@ $ twinwl search hits.smi library/
 from __future__ import annotations
 
 from dataclasses import replace
-from json import dumps
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from twinwl.cli import options as o
 from twinwl.cli.options import arg, opt
-from twinwl.cli.output import PAGES, TABLES, check_output, publish, say_ids
-
-if TYPE_CHECKING:
-    from twinwl.graphs.molecules import AtomLevel
+from twinwl.cli.output import publish
 
 
 def search(
@@ -49,23 +45,14 @@ def search(
     reading: o.ReadingSame,
 ) -> None:
     """Find the graphs of a file that are most like each query."""
-    from twinwl.datasets.dataset import Dataset  # noqa: PLC0415  (keeps --help fast)
-    from twinwl.datasets.source import open_source, read_source  # noqa: PLC0415
+    from twinwl.datasets.source import open_source  # noqa: PLC0415  (keeps --help fast)
 
-    check_output(output, TABLES, inputs=(query, file))
-    check_output(html, PAGES, inputs=(query, file))
+    o.check_output(output, o.TABLES, inputs=(query, file))
     reading = replace(reading, target=None)
-    shared = replace(reading, shared=True)
-    open_source(query, shared, "none")
+    open_source(query, replace(reading, shared=True), "none")
     from twinwl.evaluation import neighbours as library  # noqa: PLC0415  (slow; only after the checks)
 
-    graphs = library.opened_for_search(file, reading)
-    level: AtomLevel | None = graphs.graphs.atoms if isinstance(graphs, Dataset) else graphs.atoms
-    queries = read_source(query, replace(shared, usual_atoms=level or reading.usual_atoms), "none")
-    for data in (queries, graphs):
-        if isinstance(data, Dataset):
-            say_ids(data, reading.id)
-    found = library.search(queries, graphs, k, n_iter=n_iter, edge_labels=edge_labels is not False)
-    if html is not None:
-        found.save_page(html)
-    publish(found, library.Neighbour._fields, dumps(found.to_dict()) if json else None, output, html)
+    found = library.search(query, file, k, reading, n_iter=n_iter, edge_labels=edge_labels is not False)
+    for data in (found.queries, found.graphs):
+        o.say_ids(data, reading.id)
+    publish(found, library.Neighbour._fields, output, html, json=json)

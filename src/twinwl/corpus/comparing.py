@@ -22,7 +22,7 @@ import numpy as np
 from twinwl.arrays import Fields, Int64, UInt64
 from twinwl.corpus import shards
 from twinwl.corpus.jobs import Job, Running, Task, part_task
-from twinwl.corpus.shards import KEYS, OWN_COLUMNS, Part, arrow, digest_of, keys_in, write_shard
+from twinwl.corpus.shards import KEYS, Part, arrow, digest_of, keys_in, write_shard
 from twinwl.errors import TwinWLError
 from twinwl.files.storage import open_to_write
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 BYTES_PER_ENTRY = 200  # of a range: the arrays of an entry, a copy in order, and what sorting needs
 _BYTES_OF_PROCESS = 350 << 20  # Python, its libraries, and one shard
-_CHECKED = 64  # graphs of each shard whose keys are computed again
 _END = 1 << 64
 _NO_ROW = np.iinfo(np.int64).max
 
@@ -80,20 +79,14 @@ def range_tasks(job: Job, name: str, digest: str, n_entries: int) -> list[Task]:
 
 def sort_keys(part: Part, out: str) -> Fields:
     """Write the keys of a shard in order, shape (4, n): two words, the first row that has it, how many do."""
-    table = part.read(OWN_COLUMNS)
-    keys = keys_in(table)
-    n = len(keys)
-    if n:
-        rows = np.unique(np.linspace(0, n - 1, _CHECKED).astype(np.int64))
-        part.check_keys(table, rows)
-    del table
+    keys = keys_in(part.read(KEYS))
     order, starts, counts = _runs(keys)
     first = order[starts]  # the sort is stable, so the first of a run is the first row
     found = np.stack(
         [keys[first, 0], keys[first, 1], (first + part.first).view(np.uint64), counts.view(np.uint64)]
     )
     save_array(out, found)
-    return {"entries": len(first), "rows": n}
+    return {"entries": len(first), "rows": len(keys)}
 
 
 def _runs(keys: UInt64) -> tuple[Int64, Int64, Int64]:

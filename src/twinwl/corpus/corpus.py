@@ -25,7 +25,7 @@ from twinwl.arguments import (
     items,
     one_of,
 )
-from twinwl.arrays import Fields, Int64
+from twinwl.arrays import AnyPath, Fields, Int64, Names
 from twinwl.corpus import pieces, shards
 from twinwl.corpus.comparing import Overlap, dedup_corpus, overlap_of
 from twinwl.corpus.jobs import MANIFEST, OF_GRAPHS, Job, Running, RunOptions, Task, read_manifest
@@ -364,7 +364,7 @@ class Corpus:
         settings = self.manifest["settings"]
         smiles = settings.get("columns", {}).get(settings.get("smiles_column"), "smiles")
 
-        def column(name: str) -> tuple[str, ...]:
+        def column(name: str) -> Names:
             return tuple(cell for _, table in parts for cell in table.column(name).to_pylist())
 
         return Dataset(
@@ -389,8 +389,8 @@ class Corpus:
     @classmethod
     def build(
         cls,
-        inputs: str | Path | Iterable[str | Path],
-        folder: str | Path,
+        inputs: AnyPath | Iterable[AnyPath],
+        folder: AnyPath,
         *,
         kind: str | None = None,
         atoms: str | None = None,
@@ -458,7 +458,7 @@ class Corpus:
 
     def dedup(
         self,
-        output: str | Path,
+        output: AnyPath,
         **running: Unpack[RunOptions],
     ) -> Corpus:
         """Write a corpus with the first graph of each group of isomorphic ones, in order; return it.
@@ -485,8 +485,8 @@ class Corpus:
 
     def overlap(
         self,
-        other: Corpus | str | Path,
-        output: str | Path | None = None,
+        other: Corpus | AnyPath,
+        output: AnyPath | None = None,
         **running: Unpack[RunOptions],
     ) -> Overlap:
         """Count the graphs that this corpus has in common with another one, up to isomorphism.
@@ -512,7 +512,7 @@ class Corpus:
 
     def features(
         self,
-        output: str | Path,
+        output: AnyPath,
         vectorizer: STwinVectorizer | None = None,
         **running: Unpack[RunOptions],
     ) -> STwinVectorizer:
@@ -587,8 +587,8 @@ class Corpus:
 
     def predict(
         self,
-        model: str | Path,
-        output: str | Path,
+        model: AnyPath,
+        output: AnyPath,
         *,
         proba: bool = False,
         **running: Unpack[RunOptions],

@@ -297,16 +297,13 @@ def _predictions(model: Any, graphs: GraphBatch, *, proba: bool) -> dict[str, Va
     """Return the columns of predictions: one per task, and one per class and task."""
     tasks = getattr(model, "tasks_", None)
     values = model.predict(graphs)
-    shares = model.predict_proba(graphs) if proba else None
-    if tasks is None:
-        out = {"prediction": values}
-        if shares is not None:
-            out |= {f"p_{name}": share for name, share in zip(model.classes_.tolist(), shares.T)}
-        return out
-    out = {}
-    for place, task in enumerate(tasks):
-        out[f"prediction_{task}"] = values[:, place]
-        if shares is not None:
-            names = model.classes_[place].tolist()
-            out |= {f"p_{name}_{task}": share for name, share in zip(names, shares[place].T)}
-    return out
+    classes, shares = (model.classes_, model.predict_proba(graphs)) if proba else ([], [])
+    if tasks is None:  # as of one task without a name
+        values, classes, shares = values[:, None], [classes], [shares]
+    columns: dict[str, Values] = {}
+    for place, suffix in enumerate([""] if tasks is None else [f"_{task}" for task in tasks]):
+        columns[f"prediction{suffix}"] = values[:, place]
+        if proba:
+            names = classes[place].tolist()
+            columns |= {f"p_{name}{suffix}": share for name, share in zip(names, shares[place].T)}
+    return columns

@@ -29,7 +29,15 @@ from twinwl.arguments import PATH, checked, items, pointer, ranges
 from twinwl.arrays import Bool, Fields, Int64
 from twinwl.corpus.shards import arrow, digest_of, graph_table, lists_in, types_of
 from twinwl.datasets import records
-from twinwl.datasets.formats import MAX_LINE, ROW_KINDS, SEPARATORS, one_error, open_file, place_of
+from twinwl.datasets.formats import (
+    MAX_LINE,
+    ROW_KINDS,
+    SEPARATORS,
+    ReadOptions,
+    one_error,
+    open_file,
+    place_of,
+)
 from twinwl.errors import GraphInputError, TwinWLError, nearest, shown
 from twinwl.files.storage import file_digest, open_to_write
 from twinwl.graphs.batch import GraphBatch, concatenate
@@ -291,7 +299,8 @@ def shard_of(piece: Piece, settings: Fields) -> tuple[Any, Any]:
         texts: dict[int, str | None] = dict.fromkeys(problems)
     else:
         listed, table = _records_of(piece, settings)
-        form = records.Records(piece.source.name, _FORMS[settings["kind"]], listed, atoms=settings["atoms"])
+        reading = ReadOptions(atoms=settings["atoms"])
+        form = records.Records(piece.source.name, _FORMS[settings["kind"]], listed, reading)
         graphs, usable, errors = form.convert(listed)
         kept = [record.row for record in usable]
         problems = {error.row: error.reason for error in errors}

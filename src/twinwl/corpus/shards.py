@@ -34,7 +34,7 @@ from twinwl.files.storage import open_to_write
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import build
 from twinwl.graphs.exporters import edges_of
-from twinwl.graphs.labels import Coded, Label, label_token, normalise_label
+from twinwl.graphs.labels import Coded, Vocabulary, label_token, normalise_label
 from twinwl.graphs.molecules import AtomLevel
 from twinwl.isomorphism.canonical import exact_keys
 
@@ -103,23 +103,6 @@ class Part(NamedTuple):
         first, last = np.searchsorted(rows, [self.first, self.stop])
         here = arrow().array(rows[first:last] - self.first)
         return self.read(columns).take(here) if first < last else None
-
-    def check_keys(self, table: Any, rows: Int64) -> None:  # noqa: ANN401
-        """Compute the keys of some graphs of a shard again.
-
-        Raises
-        ------
-        GraphInputError
-            If the key column does not match its graphs.
-        """
-        some = table.take(rows)
-        wrong = (exact_keys(graphs_in(some, self.path)) != keys_in(some)).any(axis=1)
-        if wrong.any():
-            place = int(np.flatnonzero(wrong)[0])
-            name = some.column("id")[place].as_py()
-            raise GraphInputError(
-                f"{self.path}, row {rows[place]} ({shown(name)}): its key does not match its graph; {_REMEDY}"
-            )
 
 
 def arrow() -> ModuleType:
@@ -280,7 +263,7 @@ def _metadata_of(table: Any) -> Fields:  # noqa: ANN401
         raise GraphInputError(f"it has no metadata of a shard ({first_line(error)}); {_REMEDY}") from error
 
 
-def labels_in(stored: object) -> tuple[Label, ...]:
+def labels_in(stored: object) -> Vocabulary:
     """Return labels that are stored as a JSON list, of which no two may be the same."""
     labels = tuple(normalise_label(from_json(label, {})) for label in checked("labels", stored, _LIST))
     if len({label_token(label) for label in labels}) < len(labels):

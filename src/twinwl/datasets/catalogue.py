@@ -12,26 +12,23 @@ import inspect
 import io
 import os
 import re
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twinwl.arguments import checked, integer
+from twinwl.arrays import AnyPath
 from twinwl.datasets.dataset import Card, Dataset, check_card
-from twinwl.datasets.formats import ArchiveMembers, decode
+from twinwl.datasets.formats import ArchiveMembers, ReadOptions, decode
 from twinwl.datasets.records import Table, csv_table, parsed
 from twinwl.errors import TwinWLError, import_name, nearest, warn_caller
 from twinwl.files.storage import cache_folder
 from twinwl.terminal import ProgressBar
-
-if TYPE_CHECKING:
-    from twinwl.datasets.formats import ReadOptions
 
 _PAIRED = {"EXP", "CEXP"}
 _ARCHIVES = ("moleculenet_csv.zip", "moleculenet_regression_csv.zip")
@@ -209,7 +206,7 @@ def downloads_folder() -> Path:
     return cache_folder() / "downloads"
 
 
-def data_folders(data_dir: str | Path | None = None) -> list[Path]:
+def data_folders(data_dir: AnyPath | None = None) -> list[Path]:
     """Return the folders to search: the given one or that of ``TWINWL_DATA``, then that of downloads.
 
     >>> data_folders(".")[0]
@@ -225,7 +222,7 @@ def data_folders(data_dir: str | Path | None = None) -> list[Path]:
     return [folder, downloads_folder()]
 
 
-def find(name: str, data_dir: str | Path | None = None) -> Path | None:
+def find(name: str, data_dir: AnyPath | None = None) -> Path | None:
     """Return the file or folder of a data set, or None if it is not available locally.
 
     A set is in ``NAME.zip``, in a folder ``NAME``, or, for EXP and CEXP, in ``NAME/GRAPHSAT.txt`` or
@@ -249,7 +246,7 @@ def find(name: str, data_dir: str | Path | None = None) -> Path | None:
     return None
 
 
-def names_at_hand(data_dir: str | Path | None = None) -> list[str]:
+def names_at_hand(data_dir: AnyPath | None = None) -> list[str]:
     """Return the names of all TU sets in the data folders, zipped or unpacked, known or not.
 
     >>> isinstance(names_at_hand(), list)
@@ -263,14 +260,12 @@ def names_at_hand(data_dir: str | Path | None = None) -> list[str]:
 
 
 def _holds_tu_set(path: Path) -> bool:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return any(name.endswith(f"{path.stem}_A.txt") for name in archive.namelist())
-    except (OSError, zipfile.BadZipFile):
-        return False
+    with contextlib.suppress(TwinWLError), ArchiveMembers(path) as members:
+        return any(name.endswith(f"{path.stem}_A.txt") for name in members.names)
+    return False
 
 
-def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path, str | None]:
+def find_molecules(name: str, data_dir: AnyPath | None = None) -> tuple[Path, str | None]:
     """Return the CSV file of a MoleculeNet set, or the zip that contains it and its name inside.
 
     Raises
@@ -295,7 +290,7 @@ def find_molecules(name: str, data_dir: str | Path | None = None) -> tuple[Path,
     )
 
 
-def molecule_table(name: str, data_dir: str | Path | None) -> tuple[Path, str | None, Table]:
+def molecule_table(name: str, data_dir: AnyPath | None) -> tuple[Path, str | None, Table]:
     """Open the table of a MoleculeNet set; return its file, its name in a zip, and the table."""
     path, member = find_molecules(name, data_dir)
     if member is None:
@@ -323,7 +318,7 @@ def is_known(name: str) -> bool:
     return any(name in names for names in (GENERATED, CARDS, MOLECULE_SETS, TU_NAMES))
 
 
-def check_known(name: str, data_dir: str | Path | None) -> None:
+def check_known(name: str, data_dir: AnyPath | None) -> None:
     """Refuse a name that is neither available locally nor in the TU collection.
 
     >>> check_known("MUTAG", None)
@@ -363,24 +358,23 @@ def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str
 # ---------------------------------------------------------------------- reading
 
 
-def read_tu_set(path: Path, _: ReadOptions | None = None) -> Dataset:
+def read_tu_set(path: Path, _: ReadOptions) -> Dataset:
     """Read a TU data set from a file or folder; the files give the name."""
-
-    def parse() -> Dataset:
-        content = import_name("twinwl.datasets.graph_files", "read_tu")(path)  # (it brings numba)
-        return Dataset(content.name, content.graphs, content.y)
-
-    return _named_rows(parsed(path, "tu", parse), path)
+    data = parsed(path, "tu", lambda: _parser("read_tu")(path))
+    return _named_rows(data, path)
 
 
-def read_exp_set(path: Path, _: ReadOptions | None = None) -> Dataset:
+def read_exp_set(path: Path, _: ReadOptions) -> Dataset:
     """Read EXP, or CEXP, in its authors' text format."""
+    name = "CEXP" if "CEXP" in path.absolute().parts else "EXP"
+    data = parsed(path, "exp", lambda: Dataset(name, *_parser("read_exp_text")(path)))
+    return _named_rows(data, path)
 
-    def parse() -> Dataset:
-        name = "CEXP" if "CEXP" in path.absolute().parts else "EXP"
-        return Dataset(name, *import_name("twinwl.datasets.graph_files", "read_exp_text")(path))
 
-    return _named_rows(parsed(path, "exp", parse), path)
+def _parser(name: str) -> Callable[..., Any]:
+    return import_name(
+        "twinwl.datasets.graph_files", name
+    )  # only where nothing is cached: it is slow to load
 
 
 def _named_rows(data: Dataset, path: Path) -> Dataset:
@@ -398,7 +392,7 @@ def _named_rows(data: Dataset, path: Path) -> Dataset:
     return replace(data, groups=np.repeat(np.arange(len(y) // 2), 2))
 
 
-def load_collection(name: str, data_dir: str | Path | None, progress: bool | None) -> Dataset:
+def load_collection(name: str, data_dir: AnyPath | None, progress: bool | None) -> Dataset:
     """Load a set by its name in the TU collection, from a local file or by downloading it."""
     path = find(name, data_dir)
     return _download(name, progress) if path is None else _check_digest(name, path)
@@ -457,13 +451,14 @@ class _PoochBar:
 def _check_digest(name: str, path: Path) -> Dataset:
     """Load a set from a file, and compare it with the card of its name."""
     is_text = path.suffix.lower() == ".txt"
-    result = replace((read_exp_set if is_text else read_tu_set)(path), name=name, names=())
+    data = (read_exp_set if is_text else read_tu_set)(path, ReadOptions())
+    data = replace(data, name=name, names=())
     if name not in CARDS:
-        return result
+        return data
     # The authors' text form of EXP need not have the order of the zip.
     card = replace(CARDS[name], digest=None) if is_text else CARDS[name]
-    check_card(card, result.card, str(path))
-    return replace(result, about=card.about)
+    check_card(card, data.card, str(path))
+    return replace(data, about=card.about)
 
 
 # ---------------------------------------------------------------------- the list of all
@@ -494,7 +489,7 @@ class Entry(NamedTuple):
         return self.where is not None or self.source == "made in code"
 
 
-def catalogue(data_dir: str | Path | None = None, *, everything: bool = False) -> list[Entry]:
+def catalogue(data_dir: AnyPath | None = None, *, everything: bool = False) -> list[Entry]:
     """List generated sets, those with cards, molecules, and all others that are available locally.
 
     Parameters
@@ -513,7 +508,7 @@ def catalogue(data_dir: str | Path | None = None, *, everything: bool = False) -
     return [entry_of(name, data_dir) for name in dict.fromkeys(names)]
 
 
-def entry_of(name: str, data_dir: str | Path | None = None) -> Entry:
+def entry_of(name: str, data_dir: AnyPath | None = None) -> Entry:
     """Return the entry of one set.
 
     >>> entry_of("CSL").source

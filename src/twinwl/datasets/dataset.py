@@ -7,6 +7,7 @@ import hashlib
 import math
 import numbers
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from twinwl.arguments import NAME, checked, foreign_array, items
-from twinwl.arrays import Float64, Int32, Int64, Ints, Values
+from twinwl.arrays import Float64, Int32, Int64, Ints, Names, Values
 from twinwl.errors import GraphInputError, LabelError, TwinWLError, nearest, setting, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch, Key, indices_of
 from twinwl.graphs.building import GraphsLike, as_batch
-from twinwl.graphs.labels import Coded, Label, encode_labels, label_token
+from twinwl.graphs.labels import Coded, Vocabulary, encode_labels, label_token
 
 if TYPE_CHECKING:
+    from twinwl.datasets.formats import ReadOptions
     from twinwl.datasets.records import Record
 
 ClassValue: TypeAlias = "int | float | str"
@@ -215,9 +217,8 @@ def statistics_of(data: Dataset) -> Statistics:
 
 
 def _spread(values: Ints) -> Spread:
-    if not len(values):
-        return Spread(0.0, 0.0, 0.0, 0.0)
-    return Spread(float(values.min()), float(np.median(values)), float(values.mean()), float(values.max()))
+    values = values if len(values) else np.zeros(1, np.int64)
+    return Spread(*(float(of(values)) for of in (np.min, np.median, np.mean, np.max)))
 
 
 def _common(codes: Int32, vocabulary: tuple[object, ...], ends: int = 1) -> list[tuple[str, int]]:
@@ -293,14 +294,14 @@ class Dataset:
     graphs: GraphBatch
     y: Values | None = None
     groups: Int64 | None = None
-    smiles: tuple[str, ...] | None = None
-    names: tuple[str, ...] = ()
+    smiles: Names | None = None
+    names: Names = ()
     rows: Int64 = field(default_factory=lambda: np.empty(0, np.int64))
     errors: tuple[RowError, ...] = ()
     target: str | None = None
     about: str = ""
-    tasks: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
+    tasks: Names = ()
+    lines: Names = ()
     id: str | None = None
 
     def __post_init__(self) -> None:
@@ -331,7 +332,7 @@ class Dataset:
         *,
         name: str = "graphs",
         groups: object = None,
-        smiles: tuple[str, ...] | None = None,
+        smiles: Names | None = None,
         about: str = "",
     ) -> Dataset:
         """Build a data set from your own graphs and targets; card and digest are computed.
@@ -385,22 +386,21 @@ class Dataset:
         ('TWINS#3',)
         """
         index = np.atleast_1d(indices_of(graphs, len(self)))
-        listed = index.tolist()
-        return Dataset(
-            self.name,
-            self.graphs[index],
-            None if self.y is None else self.y[index],
-            smiles=None if self.smiles is None else tuple(self.smiles[place] for place in listed),
-            names=tuple(self.names[place] for place in listed),
+        places = index.tolist()
+        return replace(
+            self,
+            graphs=self.graphs[index],
+            y=None if self.y is None else self.y[index],
+            groups=None,
+            smiles=None if self.smiles is None else tuple(self.smiles[place] for place in places),
+            names=tuple(self.names[place] for place in places),
             rows=self.rows[index],
-            target=self.target,
-            about=self.about,
-            tasks=self.tasks,
-            id=self.id,
+            errors=(),
+            lines=(),
         )
 
     @property
-    def ids(self) -> tuple[str, ...] | None:
+    def ids(self) -> Names | None:
         """The ids of the graphs; None if the source has no column of ids."""
         return None if self.id is None else self.names
 
@@ -410,6 +410,11 @@ class Dataset:
         if self.y is None:
             raise TwinWLError(f"{self.name} has no targets; give one per graph, as y")
         return self.y
+
+    @property
+    def named_targets(self) -> Any:  # noqa: ANN401  (an array, or a dictionary of arrays)
+        """The targets; those of several tasks by name."""
+        return dict(zip(self.tasks, self.targets.T)) if self.tasks else self.targets
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -422,21 +427,14 @@ class Dataset:
         return f"Dataset({self.name!r}, {len(self):,} graph{'s' * (len(self) != 1)}, {targets})"
 
 
-def _tasks(values: Any, name: str) -> tuple[tuple[str, ...], Float64 | None]:  # noqa: ANN401
+def _tasks(values: Any, name: str) -> tuple[Names, Float64 | None]:  # noqa: ANN401
     """Return the names and the table of several tasks; no names and None if it is not a table."""
-    names: tuple[str, ...] = ()
-    if hasattr(values, "columns"):  # a frame
-        names = tuple(map(str, values.columns))
-        if len(set(names)) < len(names):
-            raise TwinWLError(f"{name}: columns of y have the same name: {', '.join(names)}; rename one")
-        columns = [
-            foreign_array(f"{name}: column {key!r} of y", values[key], np.float64) for key in values.columns
-        ]
-        table = np.stack(columns, axis=1) if columns else np.empty((0, 0))
-    elif isinstance(values, np.ndarray) and values.ndim == 2:  # noqa: PLR2004
-        table = foreign_array(f"{name}: y", values, np.float64).copy()
-    else:
+    names = tuple(map(str, getattr(values, "columns", ())))  # of a frame
+    if len(set(names)) < len(names):
+        raise TwinWLError(f"{name}: columns of y have the same name: {', '.join(names)}; rename one")
+    if not hasattr(values, "columns") and not (isinstance(values, np.ndarray) and values.ndim == 2):  # noqa: PLR2004
         return (), None
+    table = foreign_array(f"{name}: y", values, np.float64).copy()
     if table.shape[1] < 2:  # noqa: PLR2004
         raise TwinWLError(
             f"{name}: y has {table.shape[1]} columns; give one target per graph, or several tasks"
@@ -458,8 +456,10 @@ def _column(values: Any, what: str, name: str) -> Values:  # noqa: ANN401
     if kinds != {int, float} and (len(kinds) > 1 or kinds & {tuple, bytes, type(None)}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TwinWLError(f"{name}: {what} has values of the types {names}, expected numbers or strings")
-    given = isinstance(values, np.ndarray) and values.dtype.kind in "biufSU" and values.dtype != np.longdouble
-    return np.array(values if given else [distinct[code] for code in codes.tolist()])
+    is_plain = (
+        isinstance(values, np.ndarray) and values.dtype.kind in "biufSU" and values.dtype != np.longdouble
+    )
+    return np.array(values if is_plain else [distinct[code] for code in codes.tolist()])
 
 
 def content_digest(graphs: GraphBatch, y: Values | None, groups: Ints | None = None) -> str:
@@ -474,30 +474,30 @@ def content_digest(graphs: GraphBatch, y: Values | None, groups: Ints | None = N
     edges = None if graphs.edge_labels is None else _in_use(graphs.edge_labels, graphs.edge_vocabulary)
     integers = (graphs.graph_ptr, graphs.indptr, graphs.indices, nodes.codes, edges and edges.codes, groups)
     for array, dtype in (*((part, "<i8") for part in integers), (graphs.node_features, "<f8")):
-        _add(total, b"" if array is None else np.ascontiguousarray(array, dtype).tobytes())
+        _add(total, b"" if array is None else _bytes(array, dtype))
     column = () if y is None or y.ndim > 1 else y.tolist()
     for labels in (nodes.vocabulary, edges.vocabulary if edges else (), column):
         _add(total, b"".join(map(label_token, labels)))
     if y is not None and y.ndim > 1:
         # There are many NaN, bit for bit; here all are the same one.
-        table = np.where(np.isnan(y), np.nan, y)
-        _add(total, f"{y.shape}".encode() + np.ascontiguousarray(table, "<f8").tobytes())
+        _add(total, f"{y.shape}".encode() + _bytes(np.where(np.isnan(y), np.nan, y), "<f8"))
     for name, view in list(zip(graphs.view_names, graphs.each_view()))[1:]:
         _add(total, f"{name} {content_digest(view.with_extra(None), None)}".encode())
     if graphs.extra is not None:
-        _add(
-            total,
-            f"{graphs.extra.names}".encode() + np.ascontiguousarray(graphs.extra.values, "<f8").tobytes(),
-        )
+        _add(total, f"{graphs.extra.names}".encode() + _bytes(graphs.extra.values, "<f8"))
     return total.hexdigest()
 
 
-def _in_use(codes: Int32, vocabulary: tuple[Label, ...]) -> Coded:
+def _in_use(codes: Int32, vocabulary: Vocabulary) -> Coded:
     """Remove labels that no node (or edge) has, as in a slice of a larger batch."""
     used, dense = np.unique(codes, return_inverse=True)
     if len(used) == len(vocabulary):
         return Coded(codes, vocabulary)
     return Coded(dense.astype(np.int32), tuple(vocabulary[code] for code in used.tolist()))
+
+
+def _bytes(array: Values, dtype: str) -> bytes:
+    return np.ascontiguousarray(array, dtype).tobytes()
 
 
 def _add(total: hashlib._Hash, content: bytes) -> None:
@@ -532,11 +532,11 @@ _GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}((,[0-9]{3})+(\.[0-9]*)?|(\.[0-9]{3}
 def choose_targets(
     header: Sequence[str],
     source: str,
-    target: str | tuple[str, ...] | None,
+    reading: ReadOptions,
     targets: Targets,
     cells: Callable[[], Mapping[str, Sequence[object]]] = dict,
-    used: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[str, ...]:
+    ids: str | None = None,
+) -> Names:
     """Return the columns of targets, none if there are no targets.
 
     Parameters
@@ -545,22 +545,26 @@ def choose_targets(
         The columns that may be targets.
     source
         Name of the source, for messages.
-    target
-        What the user named: ``"a,b"`` names two columns, unless one is called so; ``"all"`` every column of
-        numbers.
+    reading
+        Its ``target`` is what the user named: ``"a,b"`` names two columns, unless one is called so; ``"all"``
+        every column of numbers that is not used for something else.
     targets
         What to do without a name.
     cells
         Returns the cells of all columns; called for ``"all"``.
-    used
-        Columns that ``"all"`` leaves out, and what they are used for.
+    ids
+        The column of the ids.
 
-    >>> choose_targets(["toxic", "approved"], "m.csv", "toxic, approved", "given")
+    >>> from twinwl.datasets.formats import ReadOptions
+    >>> choose_targets(["toxic", "approved"], "m.csv", ReadOptions(target="toxic, approved"), "given")
     ('toxic', 'approved')
-    >>> choose_targets(["id", "Class"], "m.csv", None, "needed")
+    >>> choose_targets(["id", "Class"], "m.csv", ReadOptions(), "needed")
     ('Class',)
     """
+    target = reading.target
     if target == ALL and ALL not in header:
+        used = dict.fromkeys(reading.not_targets, "split or groups")
+        used |= {} if ids is None else {ids: "ids"}
         return usable_targets(cells(), source, used)
     if target is not None:
         return named_targets(target, header, source)
@@ -575,36 +579,32 @@ def choose_targets(
     return ()
 
 
-def named_targets(target: str | tuple[str, ...], header: Sequence[str], name: str) -> tuple[str, ...]:
+def named_targets(target: str | Names, header: Sequence[str], name: str) -> Names:
     """Return the columns that a target names."""
     if isinstance(target, str):
         several = target not in header and "," in target
         target = tuple(filter(None, map(str.strip, target.split(",")))) if several else (target,)
-    found = tuple(named_column(header, part, "target", name) for part in target)
-    for part in found:
-        if found.count(part) > 1:
-            raise GraphInputError(
-                f"{name}: target: {part!r} is named {found.count(part)} times; name it once"
-            )
-    if not found:
+    if not target:
         raise GraphInputError(f"{name}: target: got no column; name one, or several")
-    return found
+    for part, times in Counter(target).items():
+        if times > 1:
+            raise GraphInputError(f"{name}: target: {part!r} is named {times} times; name it once")
+    return tuple(named_column(header, part, "target", name) for part in target)
 
 
 def named_column(header: Sequence[str], wanted: str, option: str, name: str) -> str:
     """Return a column that a header has once."""
     if wanted not in header:
         raise GraphInputError(f"{name}: {option}: got {wanted!r}; {nearest(wanted, header)}")
-    if list(header).count(wanted) > 1:
-        raise GraphInputError(
-            f"{name}: {list(header).count(wanted)} columns are called {wanted!r}; rename one"
-        )
+    times = list(header).count(wanted)
+    if times > 1:
+        raise GraphInputError(f"{name}: {times} columns are called {wanted!r}; rename one")
     return wanted
 
 
 def usable_targets(
     columns: Mapping[str, Sequence[object]], source: str, used: Mapping[str, str] = MappingProxyType({})
-) -> tuple[str, ...]:
+) -> Names:
     """Return the columns that can be targets: of finite numbers, at least two of which differ.
 
     Columns that are ``used`` for something else are none. A warning names the others.
@@ -732,7 +732,7 @@ def as_targets(cells: Sequence[object], target: str, source: str, rows: Sequence
     return np.array(texts) if all(map(_INTEGER.fullmatch, texts)) else values
 
 
-def targets_of(records: Sequence[Record], names: tuple[str, ...], source: str) -> Values:
+def targets_of(records: Sequence[Record], names: Names, source: str) -> Values:
     """Return the targets in the cells of records: of one column as they are, of several as a table."""
     if len(names) == 1:
         return as_targets([record.cells[0] for record in records], *names, source, records)
@@ -740,7 +740,7 @@ def targets_of(records: Sequence[Record], names: tuple[str, ...], source: str) -
 
 
 def task_table(
-    rows_of_cells: Sequence[Sequence[object]], tasks: tuple[str, ...], source: str, rows: Sequence[Record]
+    rows_of_cells: Sequence[Sequence[object]], tasks: Names, source: str, rows: Sequence[Record]
 ) -> Float64:
     """Return the targets of several tasks, one column each, as numbers; NaN where one is None.
 

@@ -39,6 +39,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, Self
 
 from twinwl.arguments import FLAG, JOBS, NAME, PATH, Constraint, checked, items, one_of
+from twinwl.arrays import AnyPath, Names
 from twinwl.errors import GraphInputError, TwinWLError, first_line, import_name, setting, shown
 from twinwl.graphs.atom_labels import MODEL_ATOMS
 from twinwl.graphs.molecules import JOINED_LEVELS, AtomLevel
@@ -67,9 +68,9 @@ class Format(NamedTuple):
     """
 
     title: str
-    endings: tuple[str, ...]
+    endings: Names
     reader: str
-    options: tuple[str, ...] = ()
+    options: Names = ()
     rows: bool = False
     in_folders: bool = True
     columns: str = ""
@@ -127,7 +128,7 @@ def known_formats() -> str:
     return ", ".join(parts) + ", a folder of these, or the graph itself (smiles:CCO, graph6:Bw)"
 
 
-def _names(value: object) -> tuple[str, ...]:
+def _names(value: object) -> Names:
     names = tuple(NAME.accept(name) for name in items("target", value, "names of columns"))
     if not names:
         raise ValueError
@@ -149,9 +150,9 @@ class ReadOptions:
     """The options of `load_dataset` and of every subcommand for reading a source."""
 
     kind: str | None = None
-    target: str | tuple[str, ...] | None = None
+    target: str | Names | None = None
     """Column of the targets. Several: a tuple, names joined by commas, or ``"all"``."""
-    not_targets: tuple[str, ...] = ()
+    not_targets: Names = ()
     """Columns that ``target="all"`` leaves out, because they say how to split."""
     smiles_column: str | None = None
     id: str | None = None
@@ -159,7 +160,7 @@ class ReadOptions:
     on_error: str = "skip"
     node_label: str | None = None
     edge_label: str | None = None
-    data_dir: str | Path | None = None
+    data_dir: AnyPath | None = None
     progress: bool | None = None
     atoms: str | None = None
     """Content of the labels of molecules, several levels with commas; None means ``usual_atoms``."""
@@ -225,7 +226,7 @@ class Place(NamedTuple):
 
 
 def place_of(
-    source: str | Path,
+    source: AnyPath,
     kind: str | None = None,
     is_known: Callable[[str], bool] = lambda _name: False,
     *,
@@ -576,7 +577,7 @@ def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
             yield number, stripped
 
 
-def text_lines(name: str | Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
+def text_lines(name: AnyPath, errors: str = "strict") -> Iterator[tuple[int, str]]:
     """Yield all lines unchanged, with their ends and their number from 1; one is in memory at a time.
 
     Parameters

@@ -22,7 +22,7 @@ own:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path, PurePosixPath
@@ -32,7 +32,7 @@ import networkx as nx
 import numpy as np
 
 from twinwl.arguments import PATH, checked, integer, items, one_of
-from twinwl.arrays import Bool, Int64
+from twinwl.arrays import AnyPath, Bool, Int64, Names
 from twinwl.datasets.catalogue import data_folders, is_known
 from twinwl.datasets.formats import ArchiveMembers, ReadOptions
 from twinwl.datasets.source import load_dataset, read_source
@@ -45,31 +45,25 @@ from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.deduplication import wl_groups
 
 
-def permuted_copies(
-    edge_lists: Sequence[Int64], n_copies: int, random_state: int
-) -> tuple[GraphBatch, Int64]:
+def shuffled_copies(graphs: GraphBatch, n_copies: int, random_state: int) -> tuple[GraphBatch, Int64]:
     """Return copies of each graph, the nodes of each copy in another order, and the class of each copy.
 
     Parameters
     ----------
-    edge_lists : sequence of arrays of int64, shape (n_edges, 2)
-        One graph per class, without isolated nodes.
+    graphs
+        One graph per class.
     n_copies
         Copies of each graph.
     random_state
         Seed of the node orders.
 
-    >>> graphs, y = permuted_copies([np.array([(0, 1), (1, 2)]), np.array([(0, 1)])], 2, random_state=0)
-    >>> graphs, y.tolist()
+    >>> graphs = GraphBatch.from_edges([[(0, 1), (1, 2)], [(0, 1)]])
+    >>> copies, y = shuffled_copies(graphs, 2, random_state=0)
+    >>> copies, y.tolist()
     (GraphBatch(4 graphs, 10 nodes, 6 edges), [0, 0, 1, 1])
     """
-    checked("n_copies", n_copies, integer(1))
-    rng = np.random.default_rng(random_state)
-    copies = []
-    for edges in edge_lists:
-        n_nodes = int(edges.max()) + 1
-        copies += [rng.permutation(n_nodes)[edges] for _ in range(n_copies)]
-    return GraphBatch.from_edges(copies), np.repeat(np.arange(len(edge_lists)), n_copies)
+    y = np.repeat(np.arange(len(graphs)), checked("n_copies", n_copies, integer(1)))
+    return relabelled(graphs[y], np.random.default_rng(random_state)), y
 
 
 # ---------------------------------------------------------------------- CSL: circular skip links
@@ -96,7 +90,11 @@ def csl(n_copies: int = 15, random_state: int = 0) -> tuple[GraphBatch, Int64]:
     >>> graphs, len(set(y.tolist()))
     (GraphBatch(150 graphs, 6,150 nodes, 12,300 edges), 10)
     """
-    return permuted_copies([circular_skip_links(N_NODES, skip) for skip in SKIPS], n_copies, random_state)
+    return shuffled_copies(_circular_skip_links(), n_copies, random_state)
+
+
+def _circular_skip_links() -> GraphBatch:
+    return GraphBatch.from_edges([circular_skip_links(N_NODES, skip) for skip in SKIPS])
 
 
 def circular_skip_links(n_nodes: int, skip: int) -> Int64:
@@ -157,18 +155,21 @@ def strongly_regular(
     (GraphBatch(6 graphs, 96 nodes, 288 edges), [0, 0, 0, 1, 1, 1])
     """
     names = list(FAMILIES) if family is None else [family]
-    edge_lists = [edges for name in names for edges in strongly_regular_family(name)]
-    return permuted_copies(edge_lists, n_copies, random_state)
+    graphs = concatenate([strongly_regular_family(name) for name in names])
+    return shuffled_copies(graphs, n_copies, random_state)
 
 
-def strongly_regular_family(family: str) -> list[Int64]:
-    """Return the edges, shape (n_edges, 2), of each strongly regular graph with the given parameters.
+def strongly_regular_family(family: str) -> GraphBatch:
+    """Return all strongly regular graphs with the given parameters.
 
     >>> len(strongly_regular_family("25-12-5-6"))
     15
     """
-    make = FAMILIES[checked("family", family, one_of(*FAMILIES))]
-    return [np.argwhere(np.triu(matrix)) for matrix in make()]
+    return _batch_of_matrices(FAMILIES[checked("family", family, one_of(*FAMILIES))]())
+
+
+def _batch_of_matrices(matrices: list[Bool]) -> GraphBatch:
+    return GraphBatch.from_edges([np.argwhere(np.triu(matrix)) for matrix in matrices])
 
 
 def _sixteen() -> list[Bool]:
@@ -185,12 +186,12 @@ def _twenty_five() -> list[Bool]:
     blocks = [tuple(sorted((p + s) % 13 for p in base)) for base in _STEINER_BASE for s in range(13)]
     traded = [block for block in blocks if block not in _PASCH_OUT] + list(_PASCH_IN)
     two_graphs += [_relation_graph(system, lambda a, b: not set(a) & set(b)) for system in (blocks, traded)]
-    found = []
+    remaining = []
     for matrix in two_graphs:
         for point in range(len(matrix)):
             isolated = _switch(matrix, matrix[point])
-            found.append(np.delete(np.delete(isolated, point, axis=0), point, axis=1))
-    return _up_to_isomorphism(found)
+            remaining.append(np.delete(np.delete(isolated, point, axis=0), point, axis=1))
+    return _up_to_isomorphism(remaining)
 
 
 def _twenty_eight() -> list[Bool]:
@@ -228,9 +229,8 @@ def _switch(matrix: Bool, chosen: Bool) -> Bool:
 
 
 def _up_to_isomorphism(matrices: list[Bool]) -> list[Bool]:
-    batch = GraphBatch.from_edges([np.argwhere(np.triu(matrix)) for matrix in matrices])
-    of_form = dict(zip(certificates(batch, range(len(batch))), matrices))
-    return list(of_form.values())
+    forms = certificates(_batch_of_matrices(matrices), range(len(matrices)))
+    return list(dict(zip(forms, matrices)).values())
 
 
 def regular_graphs() -> GraphBatch:
@@ -302,18 +302,14 @@ def cfi_pair(base: nx.Graph) -> GraphBatch:
 
 def _edges(base: nx.Graph, *, twisted: bool) -> list[tuple[int, int]]:
     """Return the edges of one of the two graphs."""
-    neighbours: dict[int, list[int]] = {node: [] for node in base}
-    for u, v in base.edges:
-        neighbours[u].append(v)
-        neighbours[v].append(u)
     number = itertools.count()
     copies = {
         node: [
             (next(number), chosen)
-            for size in range(0, len(around) + 1, 2)
-            for chosen in combinations(around, size)
+            for size in range(0, base.degree[node] + 1, 2)
+            for chosen in combinations(base[node], size)
         ]
-        for node, around in neighbours.items()
+        for node in base
     }
     return [
         (one, other)
@@ -339,11 +335,10 @@ def cfi(n_copies: int = 10, random_state: int = 0) -> tuple[GraphBatch, Int64, I
     (38, [0, 1, 0, 1], [0, 0, 1, 1])
     """
     checked("n_copies", n_copies, integer(1))
-    pairs = [cfi_pair(base) for family in CFI_BASES.values() for base in family.values()]
-    every = [graph for pair in pairs for _ in range(n_copies) for graph in pair]
-    graphs = relabelled(concatenate(every), np.random.default_rng(random_state))
-    n_pairs = len(pairs) * n_copies
-    return graphs, np.tile(np.array([0, 1]), n_pairs), np.repeat(np.arange(n_pairs), 2)
+    pairs = _cfi_suite().graphs
+    copies = np.repeat(np.arange(len(pairs)).reshape(-1, 2), n_copies, axis=0).ravel()
+    graphs = relabelled(pairs[copies], np.random.default_rng(random_state))
+    return graphs, copies % 2, np.arange(len(copies)) // 2
 
 
 # ---------------------------------------------------------------------- TWINS
@@ -560,7 +555,7 @@ _REMEDY = (
 )
 
 
-def find_brec(data_dir: str | Path | None = None) -> Path:
+def find_brec(data_dir: AnyPath | None = None) -> Path:
     """Return the zip or folder with BREC in the data folders."""
     folders = data_folders(data_dir)
     for folder in folders:
@@ -636,8 +631,8 @@ class PairSuite:
     name: str
     graphs: GraphBatch
     pairs: Int64
-    categories: tuple[str, ...]
-    titles: tuple[str, ...]
+    categories: Names
+    titles: Names
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -656,12 +651,12 @@ class PairSuite:
         >>> len(load_suite("cfi").only(["cycles"]))
         6
         """
-        kept = [pair for pair, name in enumerate(self.categories) if name in categories]
-        categories, titles = ([part[pair] for pair in kept] for part in (self.categories, self.titles))
-        return replace(self, pairs=self.pairs[kept], categories=tuple(categories), titles=tuple(titles))
+        chosen = [pair for pair, name in enumerate(self.categories) if name in categories]
+        names, titles = (tuple(part[pair] for pair in chosen) for part in (self.categories, self.titles))
+        return replace(self, pairs=self.pairs[chosen], categories=names, titles=titles)
 
 
-def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
+def load_suite(suite: object, data_dir: AnyPath | None = None) -> PairSuite:
     """Return a suite of pairs.
 
     Parameters
@@ -693,14 +688,14 @@ def load_suite(suite: object, data_dir: str | Path | None = None) -> PairSuite:
     return _different(_in_order("pairs", concatenate(graphs)))
 
 
-def _from_source(source: str | Path, data_dir: str | Path | None) -> PairSuite:
+def _from_source(source: AnyPath, data_dir: AnyPath | None) -> PairSuite:
     path = checked("suite", source, PATH).expanduser()
     if not path.exists() and not is_known(str(source).partition(":")[0]):
         raise TwinWLError(
             f"no suite {shown(str(source))}: {nearest(str(source), SUITES)}; or give a file of pairs"
         )
     if holds_brec(path):
-        return _brec(path)
+        return _brec_suite(path)
     # Of molecules, elements and bonds: readouts are to see structure, not what labels say about it.
     reading = ReadOptions(data_dir=data_dir, usual_atoms=LADDER[0])
     data = read_source(str(source), reading)
@@ -754,58 +749,48 @@ def _among(name: str, graphs: GraphBatch, category: Sequence[str], titles: Seque
     )
 
 
-def _brec(path: Path) -> PairSuite:
+def _brec_suite(path: Path) -> PairSuite:
     titled = {f"{name} {pair}": name for name, part in BREC_PARTS.items() for pair in range(part.n_pairs)}
     return _in_order("brec", brec_pairs(path), list(titled.values()), list(titled))
 
 
-def _atlas(_: Path | None) -> PairSuite:
+def _atlas_suite() -> PairSuite:
     graphs = GraphBatch.from_networkx(nx.graph_atlas_g()[1:])
     titles = [f"graph {number}" for number in range(1, len(graphs) + 1)]
-    found = _among("atlas", graphs, [str(group) for group in wl_groups(graphs)], titles)
-    sizes = found.graphs.nodes_per_graph[found.pairs[:, 0]]
-    return replace(found, categories=tuple(f"{size} nodes" for size in sizes.tolist()))
+    suite = _among("atlas", graphs, list(map(str, wl_groups(graphs))), titles)
+    sizes = suite.graphs.nodes_per_graph[suite.pairs[:, 0]]
+    return replace(suite, categories=tuple(f"{size} nodes" for size in sizes.tolist()))
 
 
-def _regular(_: Path | None) -> PairSuite:
-    graphs = regular_graphs()
-    titles = [f"graph {number}" for number in range(len(graphs))]
-    return _among("regular", graphs, ["4-regular, 10 nodes"] * len(graphs), titles)
+def _families_suite(name: str, families: Mapping[str, GraphBatch], titles: Sequence[str] = ()) -> PairSuite:
+    """Make a pair of every two graphs of a family."""
+    categories = [family for family, graphs in families.items() for _ in graphs]
+    titles = titles or [f"graph {number}" for graphs in families.values() for number in range(len(graphs))]
+    return _among(name, concatenate(list(families.values())), categories, titles)
 
 
-def _csl(_: Path | None) -> PairSuite:
-    graphs = GraphBatch.from_edges([circular_skip_links(N_NODES, skip) for skip in SKIPS])
-    return _among("csl", graphs, [f"{N_NODES} nodes"] * len(SKIPS), [f"skip {skip}" for skip in SKIPS])
+def _cfi_suite() -> PairSuite:
+    bases = {name: (family, base) for family, named in CFI_BASES.items() for name, base in named.items()}
+    graphs = concatenate([cfi_pair(base) for _, base in bases.values()])
+    return _in_order("cfi", graphs, [family for family, _ in bases.values()], list(bases))
 
 
-def _strongly_regular(_: Path | None) -> PairSuite:
-    found = [
-        (edges, name, f"graph {number}")
-        for name in FAMILIES
-        for number, edges in enumerate(strongly_regular_family(name))
-    ]
-    edges, families, titles = zip(*found)
-    return _among("strongly-regular", GraphBatch.from_edges(edges), families, titles)
-
-
-def _cfi(_: Path | None) -> PairSuite:
-    titled = {name: family for family, bases in CFI_BASES.items() for name in bases}
-    graphs = [cfi_pair(CFI_BASES[family][name]) for name, family in titled.items()]
-    return _in_order("cfi", concatenate(graphs), list(titled.values()), list(titled))
-
-
-def _exp(data_dir: Path | None) -> PairSuite:
+def _exp_suite(data_dir: Path | None) -> PairSuite:
     data = load_dataset("EXP", data_dir)
     return _in_order("exp", data.graphs[np.argsort(data.groups, kind="stable")])  # type: ignore[arg-type]
 
 
 SUITES: dict[str, Callable[[Path | None], PairSuite]] = {
-    "brec": lambda data_dir: _brec(find_brec(data_dir)),
-    "atlas": _atlas,
-    "regular": _regular,
-    "csl": _csl,
-    "strongly-regular": _strongly_regular,
-    "cfi": _cfi,
-    "exp": _exp,
+    "brec": lambda data_dir: _brec_suite(find_brec(data_dir)),
+    "atlas": lambda _: _atlas_suite(),
+    "regular": lambda _: _families_suite("regular", {"4-regular, 10 nodes": regular_graphs()}),
+    "csl": lambda _: _families_suite(
+        "csl", {f"{N_NODES} nodes": _circular_skip_links()}, [f"skip {skip}" for skip in SKIPS]
+    ),
+    "strongly-regular": lambda _: _families_suite(
+        "strongly-regular", {family: strongly_regular_family(family) for family in FAMILIES}
+    ),
+    "cfi": lambda _: _cfi_suite(),
+    "exp": _exp_suite,
     "twins": lambda _: _in_order("twins", twins(50)[0]),
 }

@@ -37,7 +37,7 @@ import numpy as np
 from networkx.readwrite.graphml import GraphMLReader
 
 from twinwl.arguments import pointer
-from twinwl.arrays import Int64
+from twinwl.arrays import Fields, Int64
 from twinwl.datasets import formats
 from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ArchiveMembers, ReadOptions, read_text
@@ -308,26 +308,11 @@ def read_node_link(path: Path, reading: ReadOptions) -> GraphBatch:
 
     The edges may be under ``"links"`` or ``"edges"``. Nodes without an id are numbered, as d3 does.
     """
-
-    def checked_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)  # of a key that is there twice, JSON readers take the first, the last, or neither
-        for key, number in Counter(key for key, _ in pairs).items() if len(found) < len(pairs) else ():
-            if number > 1:
-                raise GraphInputError(f"{path}: an object has the key {shown(key)} {number} times; keep one")
-        return found
-
+    text = read_text(path)
     try:
-        document = _frozen(json.loads(read_text(path), object_pairs_hook=checked_object))
-    except json.JSONDecodeError as error:
-        problem = f"not valid JSON ({error.msg}); is it cut off?"
-        raise GraphInputError(f"{path}, line {error.lineno}: {problem}") from error
-    except RecursionError as error:
-        raise GraphInputError(f"{path}: nested too deeply; {_SHAPE}") from error
-    except ValueError as error:
-        if isinstance(error, TwinWLError):
-            raise
-        # Python refuses to read integers of more than 4,300 digits.
-        raise GraphInputError(f"{path}: an integer in it is far too long; write it as text") from error
+        document = _frozen(json.loads(text, object_pairs_hook=_object))
+    except (ValueError, RecursionError) as error:  # also of integers with more than 4,300 digits
+        raise GraphInputError(f"{path}: not valid JSON ({first_line(error)}); is it cut off?") from error
     listed = document if isinstance(document, tuple) else (document,)
     if not listed:
         raise GraphInputError(f"{path}: got an empty list, expected at least one graph")
@@ -335,6 +320,14 @@ def read_node_link(path: Path, reading: ReadOptions) -> GraphBatch:
     if len({graph.is_directed() for graph in graphs}) > 1:
         raise GraphInputError(f"{path}: directed and undirected graphs cannot be mixed; use separate files")
     return _batch(graphs, path, reading)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Fields:
+    """Refuse a key that is there twice: JSON readers take the first, the last, or neither."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return fields
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401
@@ -505,7 +498,7 @@ class _Files:
         order = np.argsort(owner_of_arc, kind="stable")
         ends = place[arcs[order]] - pointer(node_counts)[owner_of_arc[order], None]
         features = self.table("node_attributes", n_rows=len(owners), dtype=np.float64)
-        try:
+        with prefix_errors(self.named("A")):
             graphs = build(
                 node_counts,
                 np.bincount(owner_of_arc, minlength=len(y)),
@@ -516,8 +509,6 @@ class _Files:
                 node_features=None if features is None else features[by_owner],
                 warn=False,
             )
-        except GraphInputError as error:
-            raise GraphInputError(f"{self.named('A')}: {error}", error.graph) from error
         return Dataset(self.name, graphs, y)
 
     def _owners(self, n_graphs: int) -> Int64:

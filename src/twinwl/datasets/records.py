@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from twinwl.arguments import checked, integer
-from twinwl.arrays import Values
+from twinwl.arrays import Columns, Names, Values
 from twinwl.datasets import dataset, formats
 from twinwl.datasets.dataset import (
     Dataset,
@@ -43,15 +43,15 @@ from twinwl.errors import (
     first_line,
     held_warnings,
     import_extra,
+    prefix_errors,
     setting,
     shown,
     warn_caller,
 )
 from twinwl.files.model_files import from_json, restore, to_json
 from twinwl.files.storage import file_digest, plain_cell, read_arrays, write_arrays
-from twinwl.graphs.atom_labels import MODEL_ATOMS
 from twinwl.graphs.batch import GraphBatch, concatenate
-from twinwl.graphs.molecules import AtomLevel, read_smiles
+from twinwl.graphs.molecules import read_smiles
 from twinwl.terminal import ProgressBar
 
 BLOCK = 4096  # rows at a time: RDKit's molecules are large, the graphs made from them are not
@@ -85,21 +85,19 @@ class Records:
     kind: Literal["smiles", "graph6"]
     """Format of the text of a record."""
     records: Iterable[Record]
-    targets: tuple[str, ...] = ()
+    reading: ReadOptions
+    """How molecules are read."""
+    targets: Names = ()
     """The columns of the targets."""
-    atoms: AtomLevel = MODEL_ATOMS
-    """Content of the labels of molecules."""
-    n_jobs: int | None = None
-    """Processes that read molecules."""
     single: bool = False
     """Whether this is the one record that was asked for, which cannot be skipped."""
     id: str | None = None
     """The column of the ids, which the names are."""
 
-    def read(self, name: str, on_error: str = "skip") -> Dataset:
-        """Read all records into one data set; unusable ones are skipped or, with ``"fail"``, an error.
+    def read(self, name: str) -> Dataset:
+        """Read all records into one data set; unusable ones are skipped or an error.
 
-        >>> Records("here", "graph6", [Record(0, None, "Bw", "triangle")]).read("tiny").names
+        >>> Records("here", "graph6", [Record(0, None, "Bw", "triangle")], ReadOptions()).read("tiny").names
         ('triangle',)
         """
         kept: list[Record] = []
@@ -107,21 +105,19 @@ class Records:
         batches = []
         rows = self._with_known_cells() if self.targets else self.records
         with ProgressBar(f"reading {name}") as bar:
-            for graphs, some, unusable in self._blocks(rows, on_error, BLOCK):
+            for graphs, some, unusable in self._blocks(rows, BLOCK):
                 batches += [graphs] if some else []
                 kept += some
                 errors += unusable
                 bar.advance(len(some))
         if not kept:
             raise _none_usable(self.source, errors)
-        try:
+        with prefix_errors(self.source):
             graphs = concatenate(batches)
-        except GraphInputError as error:
-            raise GraphInputError(f"{self.source}: {error}") from error
         y = dataset.targets_of(kept, self.targets, self.source) if self.targets else None
         return self._dataset(name, graphs, kept, errors, y)
 
-    def stream(self, on_error: str = "skip", size: int = BLOCK) -> Iterator[Dataset]:
+    def stream(self, size: int = BLOCK) -> Iterator[Dataset]:
         """Read records block by block, with one block in memory at a time; targets are not read.
 
         Blocks have the ``lines`` that write their graphs again. At the end one warning counts the rows that
@@ -130,7 +126,7 @@ class Records:
         checked("block", size, integer(1))
         errors: list[RowError] = []
         n_kept = 0
-        for graphs, kept, unusable in self._blocks(self.records, on_error, size):
+        for graphs, kept, unusable in self._blocks(self.records, size):
             errors += unusable
             n_kept += len(kept)
             named = self.kind == "smiles"
@@ -143,14 +139,13 @@ class Records:
 
     def convert(self, chunk: list[Record]) -> tuple[GraphBatch, list[Record], list[RowError]]:
         """Return the graphs of some records, the records that they are of, and the errors of the others."""
-        errors = [
-            RowError(record.row, record.line, record.kind, record.error) for record in chunk if record.error
-        ]
         usable = [record for record in chunk if not record.error]
         texts = [record.text for record in usable]
         failed: dict[int, str] = {}
         if self.kind == "smiles":
-            graphs, _, failures = read_smiles(texts, "skip", atoms=self.atoms, n_jobs=self.n_jobs)
+            graphs, failures = read_smiles(
+                texts, "skip", atoms=self.reading.level, n_jobs=self.reading.n_jobs
+            )
             failed = {place: f"SMILES {shown(text)} cannot be read: {why}" for place, text, why in failures}
         else:
             try:
@@ -160,24 +155,22 @@ class Records:
                     try:
                         GraphBatch.from_graph6([text])
                     except GraphInputError as error:
-                        failed[place] = str(error).removeprefix("graph 0: ")
-                graphs = GraphBatch.from_graph6(
-                    [text for place, text in enumerate(texts) if place not in failed]
-                )
-        errors += [
-            RowError(usable[place].row, usable[place].line, "graph", why) for place, why in failed.items()
-        ]
-        kept = [record for place, record in enumerate(usable) if place not in failed]
-        return graphs, kept, sorted(errors)
+                        failed[place] = str(error.at(None))
+                readable = [text for place, text in enumerate(texts) if place not in failed]
+                graphs = GraphBatch.from_graph6(readable)
+        unusable = [record for record in chunk if record.error]
+        unusable += [usable[place]._replace(error=why, kind="graph") for place, why in failed.items()]
+        errors = [RowError(record.row, record.line, record.kind, record.error) for record in unusable]
+        return graphs, [one for place, one in enumerate(usable) if place not in failed], sorted(errors)
 
     def _blocks(
-        self, rows: Iterable[Record], on_error: str, size: int
+        self, rows: Iterable[Record], size: int
     ) -> Iterator[tuple[GraphBatch, list[Record], list[RowError]]]:
         stream = iter(rows)
         first = True
         while chunk := list(itertools.islice(stream, size)):
             graphs, kept, errors = self.convert(chunk)
-            if errors and on_error == "fail":
+            if errors and (self.single or self.reading.on_error == "fail"):
                 where = "" if self.single and errors[0].line is None else location_of(errors[0])
                 remedy = "" if self.single else f", or skip such rows with {setting(on_error='skip')}"
                 raise GraphInputError(f"{self.source}{where}: {errors[0].reason}; correct it{remedy}")
@@ -292,16 +285,13 @@ Rows = Iterator[tuple[int | None, list[object] | str]]
 def read_smiles_lines(where: str, reading: ReadOptions, _: Targets) -> Records:
     """Open a file of SMILES, or standard input."""
     records = smiles_records(formats.numbered_lines(where))
-    return Records(where, "smiles", records, (), reading.level, reading.n_jobs)
+    return Records(where, "smiles", records, reading)
 
 
-def read_graph6_lines(where: str, _: ReadOptions, __: Targets) -> Records:
+def read_graph6_lines(where: str, reading: ReadOptions, _: Targets) -> Records:
     """Open a file of graph6, sparse6 or digraph6, or standard input."""
-    return Records(
-        where,
-        "graph6",
-        graph6_records(formats.numbered_lines(where), "stdin" if where == formats.STDIN else where),
-    )
+    name = "stdin" if where == formats.STDIN else where
+    return Records(where, "graph6", graph6_records(formats.numbered_lines(where), name), reading)
 
 
 def smiles_records(lines: Lines) -> Iterator[Record]:
@@ -333,17 +323,15 @@ class Table(NamedTuple):
         smiles = choose_smiles(self.header, self.name, reading.smiles_column)
         lacking = reading.shared and reading.id not in self.header
         ids = self.ids(None if lacking else reading.id, smiles)
-        taken = {smiles, *id_columns_of(self.header)} if reading.target is None else set()
-        header = [name for name in self.header if name not in taken]
+        others = {smiles, *id_columns_of(self.header)} if reading.target is None else set()
+        header = [name for name in self.header if name not in others]
 
-        def cells() -> dict[str, list[object]]:
-            return {name: found for name, found in self.cells().items() if name != smiles}
+        def cells() -> Columns:
+            return {name: column for name, column in self.cells().items() if name != smiles}
 
-        used = dict.fromkeys(reading.not_targets, "split or groups")
-        used |= {} if ids is None else {ids: "ids"}
-        chosen = choose_targets(header, self.name, reading.target, targets, cells, used)
+        chosen = choose_targets(header, self.name, reading, targets, cells, ids)
         records = table_records(self, smiles, chosen, ids)
-        return Records(self.name, "smiles", records, chosen, reading.level, reading.n_jobs, id=ids)
+        return Records(self.name, "smiles", records, reading, chosen, id=ids)
 
     def ids(self, wanted: str | None, smiles: str) -> str | None:
         """Return the column of ids: the one that is wanted, else one of a usual name whose cells are ids."""
@@ -357,7 +345,7 @@ class Table(NamedTuple):
                     return self.ids(name, smiles)
         return None
 
-    def cells(self) -> dict[str, list[object]]:
+    def cells(self) -> Columns:
         r"""Return the cells of every column, one per row; a second column ``name`` becomes ``name.1``.
 
         >>> csv_table("m.csv", ["id,smiles,id\n", "a,CC,b\n", "a,CC\n"]).cells()
@@ -367,7 +355,7 @@ class Table(NamedTuple):
         rows = [
             [None] * width if isinstance(cells, str) else cells for _, cells in self.read(list(range(width)))
         ]
-        columns: dict[str, list[object]] = {}
+        columns: Columns = {}
         for place, name in enumerate(self.header):
             repeats = self.header[:place].count(name)
             columns[f"{name}.{repeats}" if repeats else name] = [row[place] for row in rows]
@@ -379,7 +367,7 @@ def read_table(where: str, reading: ReadOptions, targets: Targets) -> Records:
     return _open_table(where).records(reading, targets)
 
 
-def table_columns(where: str) -> dict[str, list[object]]:
+def table_columns(where: str) -> Columns:
     """Return all cells of a file with a table."""
     return _open_table(where).cells()
 
@@ -558,17 +546,16 @@ _MAX_ATOMS, _MAX_RINGS = 10_000, 500  # RDKit reads so many in a second or two
 
 def read_sdf(where: str, reading: ReadOptions, targets: Targets) -> Records:
     """Open an SD file, or a file of one molecule (``.mol``); the targets are properties of its records."""
-    chosen: tuple[str, ...] = ()
+    chosen: Names = ()
     if reading.target is not None or targets not in {"given", "none"}:
         header = list(properties_in(next(_blocks_of(_sd_lines(where)), (0, ""))[1]))
 
-        def cells() -> dict[str, list[object]]:
+        def cells() -> Columns:
             return {name: found for name, found in sdf_columns(where).items() if name != "title"}
 
-        used = dict.fromkeys(reading.not_targets, "split or groups")
         if reading.target is not None and reading.target not in header:  # in another record, perhaps
             header = list(cells())
-        chosen = choose_targets(header, where, reading.target, targets, cells, used)
+        chosen = choose_targets(header, where, reading, targets, cells)
     ids = reading.id
     if ids is not None:
         columns = sdf_columns(where)
@@ -576,10 +563,10 @@ def read_sdf(where: str, reading: ReadOptions, targets: Targets) -> Records:
     if ids is not None:
         check_ids(((None, [cell]) for cell in columns[ids]), ids, where)
     records = sdf_records(_sd_lines(where), where, chosen, ids)
-    return Records(where, "smiles", records, chosen, reading.level, reading.n_jobs, id=ids)
+    return Records(where, "smiles", records, reading, chosen, id=ids)
 
 
-def sdf_columns(where: str) -> dict[str, list[object]]:
+def sdf_columns(where: str) -> Columns:
     """Return the title and the properties of every record, by name; None if a record lacks one."""
     found = [
         {"title": text.partition("\n")[0].strip(), **properties_in(text)}
@@ -588,9 +575,7 @@ def sdf_columns(where: str) -> dict[str, list[object]]:
     return {name: [cells.get(name) for cells in found] for name in dict.fromkeys(itertools.chain(*found))}
 
 
-def sdf_records(
-    lines: Lines, name: str, wanted: tuple[str, ...] = (), ids: str | None = None
-) -> Iterator[Record]:
+def sdf_records(lines: Lines, name: str, wanted: Names = (), ids: str | None = None) -> Iterator[Record]:
     """Yield one record per molecule: its SMILES, its name (title, or ``ids``), the ``wanted`` properties.
 
     Each record is converted to SMILES, so that a molecule gives the same graph whether it comes from an SD

@@ -15,10 +15,19 @@ from typing import Any
 import numpy as np
 
 from twinwl.arguments import old_names
+from twinwl.arrays import AnyPath, Columns, Fields
 from twinwl.datasets import catalogue as known_sets
 from twinwl.datasets import formats
 from twinwl.datasets.catalogue import MOLECULE_SETS, is_known, molecule_table
-from twinwl.datasets.dataset import Dataset, RowError, Targets, as_targets, known_cells, named_column
+from twinwl.datasets.dataset import (
+    Dataset,
+    RowError,
+    Targets,
+    as_targets,
+    is_missing,
+    known_cells,
+    named_column,
+)
 from twinwl.datasets.formats import FOLDER_ENDINGS, FORMATS, KNOWN, STDIN, Place, ReadOptions, reader_of
 from twinwl.datasets.records import BLOCK, Record, Records, csv_table, frame_table, parsed, warn_left_out
 from twinwl.errors import (
@@ -32,13 +41,14 @@ from twinwl.errors import (
     warn_kinds,
 )
 from twinwl.graphs.batch import concatenate
+from twinwl.graphs.descriptors import RDKIT, rdkit_descriptors
 from twinwl.terminal import ProgressBar
 
 
 @old_names(progress="verbose")
 def load_dataset(
     source: object,
-    data_dir: str | Path | None = None,
+    data_dir: AnyPath | None = None,
     *,
     kind: str | None = None,
     target: str | Sequence[str] | None = None,
@@ -173,7 +183,7 @@ def open_source(
         _refuse_options(shown(source), options or ())
         records = _records_in_memory(source, reading, targets)
         name = records.source.removeprefix("the ")
-        return Source(records.source, lambda: records.read(name, reading.on_error), records)
+        return Source(records.source, lambda: records.read(name), records)
     place = place_in(source, reading)
     if place.kind == KNOWN:
         found = _open_known(place.where, reading, targets, options or {})
@@ -208,8 +218,8 @@ def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Map
 def _open_literal(place: Place, reading: ReadOptions) -> Source:
     source = f"{place.kind}:{place.where}"
     record = Record(0, None, place.where, source)
-    records = Records(source, place.kind, [record], atoms=reading.level, single=True)  # type: ignore[arg-type]
-    return Source(source, lambda: records.read(source, "fail"))
+    records = Records(source, place.kind, [record], reading, single=True)  # type: ignore[arg-type]
+    return Source(source, lambda: records.read(source))
 
 
 def _open_file(place: Place, reading: ReadOptions, targets: Targets) -> Source:
@@ -236,13 +246,13 @@ def _cached_source(records: Records, name: str, path: Path, what: str, reading: 
 
     def read() -> Dataset:
         if records.kind != "smiles" or records.source == STDIN:
-            return records.read(name, reading.on_error)
+            return records.read(name)
         # RDKit decides what can be read, so the result of one version is not used for another.
         version = import_extra("rdkit", "chem").__version__
         columns = (reading.smiles_column, records.targets, records.id)
         options = (what, *columns, reading.on_error, version, reading.level)
         key = repr(("molecules", *options))
-        return replace(parsed(path, key, lambda: records.read(name, reading.on_error)), name=name)
+        return replace(parsed(path, key, lambda: records.read(name)), name=name)
 
     return Source(records.source, read, records)
 
@@ -261,7 +271,7 @@ def _pick(found: Source, place: Place, number: int) -> Source:
         if record is None:
             raise out_of_range(n_before)
         single = replace(found.records, records=[record], targets=(), single=True)
-        return Source(found.name, lambda: single.read(_stem(place.where), "fail"))
+        return Source(found.name, lambda: single.read(_stem(place.where)))
 
     def read() -> Dataset:
         data = found.read()
@@ -302,10 +312,10 @@ def _records_in_memory(source: object, reading: ReadOptions, targets: Targets) -
         Record(row, None, text, text, error="" if isinstance(text, str) else f"{shown(text)} is not text")
         for row, text in enumerate(listed)
     )
-    return Records("the list", kind, records, (), reading.level, reading.n_jobs)  # type: ignore[arg-type]
+    return Records("the list", kind, records, reading)  # type: ignore[arg-type]
 
 
-def place_in(source: str | Path, reading: ReadOptions) -> Place:
+def place_in(source: AnyPath, reading: ReadOptions) -> Place:
     """Parse the name of a source; its content is read only as far as needed to find its kind."""
     if not str(source):
         raise TwinWLError("the name of the data set is empty; 'twinwl datasets' lists all names")
@@ -370,7 +380,7 @@ def read_source(
     return found
 
 
-def read_one(source: str | Path, reading: ReadOptions) -> Dataset:
+def read_one(source: AnyPath, reading: ReadOptions) -> Dataset:
     """Read a single graph: ``smiles:CCO``, a file that holds one, or ``DATA#17`` counted from 0.
 
     >>> read_one("graph6:Bw", ReadOptions()).names
@@ -385,7 +395,7 @@ def read_one(source: str | Path, reading: ReadOptions) -> Dataset:
     return found
 
 
-def iter_source(source: str | Path, reading: ReadOptions, block: int = BLOCK) -> Iterator[Dataset]:
+def iter_source(source: AnyPath, reading: ReadOptions, block: int = BLOCK) -> Iterator[Dataset]:
     """Read graphs block by block, without targets; a file of rows may be larger than memory.
 
     Other formats are read at once, as one block. At the end one warning counts the rows that were skipped;
@@ -396,12 +406,12 @@ def iter_source(source: str | Path, reading: ReadOptions, block: int = BLOCK) ->
     """
     records = open_source(source, reading, "given").records
     if records is not None:
-        yield from records.stream(reading.on_error, block)
+        yield from records.stream(block)
     else:
         yield read_source(source, reading, "given")
 
 
-def read_columns(source: object, reading: ReadOptions) -> dict[str, list[object]]:
+def read_columns(source: object, reading: ReadOptions) -> Columns:
     """Return all cells of a table by column, unchanged; one per row, unreadable rows included.
 
     ``Dataset.rows`` gives the row of each graph. The columns of an SD file are its properties. Other sources
@@ -419,7 +429,7 @@ def read_columns(source: object, reading: ReadOptions) -> dict[str, list[object]
     if place.kind == KNOWN:
         known = place.where in MOLECULE_SETS
         return molecule_table(place.where, reading.data_dir)[2].cells() if known else {}
-    found: dict[str, list[object]] = {}
+    found: Columns = {}
     if FORMATS[place.kind].columns and not place.literal:
         found = reader_of(place.kind, "columns")(place.where)
     return found
@@ -459,6 +469,57 @@ def targets_in(
     return [None if cell is None else next(values) for cell in cells]
 
 
+# ---------------------------------------------------------------------- extra features
+
+
+def with_extra_features(
+    data: Dataset,
+    wanted: Any,  # noqa: ANN401
+    source: object = None,
+    reading: ReadOptions | None = None,
+) -> Dataset:
+    """Return the data set whose graphs carry extra features.
+
+    Parameters
+    ----------
+    data
+        The graphs.
+    wanted
+        Names of columns, in a list or joined by commas; ``"rdkit"`` stands for RDKit's 2D descriptors, and
+        ``"rdkit:MolWt"`` for one of them. Or an array, DataFrame or dictionary with one row per graph. None
+        adds nothing.
+    source, reading
+        Where the graphs come from, and the options with which it was read.
+
+    >>> import pandas
+    >>> from twinwl import load_dataset
+    >>> table = pandas.DataFrame({"smiles": ["CC", "CO"], "active": [0, 1], "mass": ["2", ""]})
+    >>> data = load_dataset(table, target="active")
+    >>> with_extra_features(data, "mass", table).graphs.extra.values.tolist()
+    [[2.0], [nan]]
+    """
+    if wanted is None:
+        return data
+    names = [name.strip() for name in wanted.split(",")] if isinstance(wanted, str) else wanted
+    if not isinstance(names, list | tuple) or not names or not isinstance(names[0], str):
+        return replace(data, graphs=data.graphs.with_extra(wanted))
+    of_rdkit = [name for name in names if name.split(":")[0] == RDKIT]
+    columns: Fields = {}
+    if of_rdkit:
+        if data.smiles is None:
+            raise TwinWLError(f"extra features: {RDKIT!r} is for molecules, and {data.name} holds none")
+        columns = dict(rdkit_descriptors(data.smiles))
+        if RDKIT not in of_rdkit:
+            chosen = [named_column(list(columns), name, "extra features", RDKIT) for name in of_rdkit]
+            columns = {name: columns[name] for name in chosen}
+    others = [name for name in names if name not in of_rdkit]
+    table = read_columns(source, replace(reading or ReadOptions(), target=None)) if others else {}
+    for name in others:
+        cells = table[named_column(list(table), name, "extra features", data.name)]
+        columns[name] = [None if is_missing(cells[row]) else cells[row] for row in data.rows.tolist()]
+    return replace(data, graphs=data.graphs.with_extra(columns))
+
+
 # ---------------------------------------------------------------------- folders
 
 _CLASSES = "labels.csv"
@@ -492,10 +553,8 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
             place = Place(FOLDER_ENDINGS[formats.ending_of(path.name)], str(path))
             try:
                 opened = _open_file(place, reading, "given")
-                if opened.records is None:
-                    found = opened.read()
-                else:  # without the cache, which thousands of small files would fill
-                    found = opened.records.read(path.name, reading.on_error)
+                # Records are read without the cache, which thousands of small files would fill.
+                found = opened.read() if opened.records is None else opened.records.read(path.name)
             except GraphInputError as error:
                 if reading.on_error == "fail":
                     raise

@@ -28,8 +28,7 @@ from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.deduplication import deduplicate, wl_groups
 from twinwl.isomorphism.hashing import graph_keys
 from twinwl.isomorphism.readouts import resolve
-from twinwl.models.metrics import figures, measure, positive_name
-from twinwl.models.report import Rendered
+from twinwl.models.metrics import Rendered, figures, measure, positive_name
 from twinwl.models.search import Queries
 from twinwl.models.targets import task_of
 from twinwl.terminal import ProgressBar, aligned, one_line

@@ -21,9 +21,8 @@ from sklearn.utils.validation import has_fit_parameter
 from twinwl.arguments import FLAG, JOBS, MAX_ITEMS, PATH, checked, integer, number, old_names, one_of
 from twinwl.arrays import Bool, Int64
 from twinwl.datasets.dataset import Dataset
-from twinwl.datasets.extra import with_extra_features
 from twinwl.datasets.formats import ReadOptions
-from twinwl.datasets.source import read_source
+from twinwl.datasets.source import read_source, with_extra_features
 from twinwl.engines import ENGINES, Engine, engine_of
 from twinwl.errors import TwinWLError, held_warnings, setting, shown, warn_caller
 from twinwl.evaluation.audit import copies_of

@@ -14,6 +14,7 @@ import numpy as np
 
 from twinwl.arguments import NAME, Constraint, checked, instance, items, one_of
 from twinwl.errors import MissingExtraError, TwinWLError, import_name, nearest, shown
+from twinwl.models.metrics import check_metrics, names_for, scorer_for
 from twinwl.models.targets import TASKS, Task
 
 if TYPE_CHECKING:
@@ -207,6 +208,24 @@ class Method:
             raise TwinWLError(f"{self.title} has no parameter {unknown[0]!r}: {nearest(unknown[0], known)}")
         seeds = {name: seed for name in known if name.rpartition("__")[2] == "random_state"}
         return estimator.set_params(**{**seeds, **parameters})
+
+    def model(self, task: Task, seed: int, scoring: str | None = None) -> Any:  # noqa: ANN401
+        """Return an unfitted classifier or regressor that makes its own choices by a metric.
+
+        >>> METHODS["stwin-svc"].model(Task("regression", ""), 1, "mae")
+        STwinSVR(random_state=1, scoring='neg_mean_absolute_error')
+        """
+        estimator: Any = self.for_task(task).build({}, seed)
+        if scoring is None:
+            return estimator
+        check_metrics([scoring], task.name, "--scoring")
+        scorer = scorer_for(estimator, scoring)
+        if scorer is None:
+            known = [name for name in names_for(task.name) if scorer_for(estimator, name)]
+            raise TwinWLError(
+                f"--scoring: {self.name} cannot choose by {scoring}; choose from {', '.join(known)}"
+            )
+        return estimator.set_params(scoring=scorer)
 
 
 def _suffix(name: str, value: Any) -> str:  # noqa: ANN401

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from twinwl.datasets.dataset import Dataset
 from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import read_source
 from twinwl.errors import TwinWLError
-from twinwl.models.report import Rendered
+from twinwl.models.metrics import Rendered
 from twinwl.models.search import N_ITER, Queries
 from twinwl.terminal import one_line
 
@@ -52,6 +52,13 @@ class Neighbour(NamedTuple):
     name: str
     row: int
     smiles: str | None
+
+    @property
+    def sentence(self) -> str:
+        """The graph as the nearest one of training, for people to read."""
+        if not self.similarity:
+            return "no training graph is similar"
+        return f"nearest training graph: {self.name} (similarity {self.similarity:.2f})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,18 +161,11 @@ def neighbours(
     (array([[2, 1]]), array([[0.9, 0.5]]))
     """
     edge_labels = checked("edge_labels", edge_labels, FLAG)
-    given = [one for one in (queries, graphs) if not isinstance(one, str | Path)]
-    found = [opened_for_search(one, ReadOptions()) for one in given]
-    level = next((one.atoms if isinstance(one, Corpus) else one.graphs.atoms for one in found), None)
-    reading = ReadOptions(usual_atoms=level or "constitution")
-    searched = opened_for_search(graphs, reading)
-    asked = opened_for_search(queries, reading)
-    if isinstance(asked, Corpus):
-        raise TwinWLError("queries: got a corpus, expected graphs that fit into memory")
-    return search(asked, searched, k, n_iter=n_iter, edge_labels=edge_labels)
+    reading = ReadOptions(usual_atoms="constitution")
+    return search(queries, graphs, k, reading, n_iter=n_iter, edge_labels=edge_labels)
 
 
-def opened_for_search(source: Any, reading: ReadOptions) -> Dataset | Corpus:  # noqa: ANN401
+def _opened(source: Any, reading: ReadOptions) -> Dataset | Corpus:  # noqa: ANN401
     """Read a source, open a corpus, or take graphs as they are."""
     if isinstance(source, str | Path):
         manifest = os.path.join(source, MANIFEST)  # noqa: PTH118  (of any text: isfile refuses none)
@@ -174,9 +174,21 @@ def opened_for_search(source: Any, reading: ReadOptions) -> Dataset | Corpus:  #
 
 
 def search(
-    queries: Dataset, graphs: Dataset | Corpus, k: int, *, n_iter: int = N_ITER, edge_labels: bool = True
+    query: object,
+    source: object,
+    k: int,
+    reading: ReadOptions,
+    *,
+    n_iter: int = N_ITER,
+    edge_labels: bool = True,
 ) -> Neighbours:
-    """Do the same for graphs that have been read."""
+    """Do the same, with options for reading files; molecules are read at the level of those already read."""
+    queries = None if isinstance(query, str | Path) else _opened(query, reading)
+    graphs = _opened(source, reading if queries is None else _at_level_of(queries, reading))
+    if queries is None:
+        queries = _opened(query, replace(_at_level_of(graphs, reading), shared=True))
+    if isinstance(queries, Corpus):
+        raise TwinWLError("queries: got a corpus, expected graphs that fit into memory")
     batches = [graphs.graphs] if isinstance(graphs, Dataset) else graphs
     first = next(iter(batches))
     name = graphs.name if isinstance(graphs, Dataset) else str(graphs.folder)
@@ -208,3 +220,8 @@ def search(
         for (query, rank), place in np.ndenumerate(which)
     ]
     return Neighbours(matches, len(graphs), indices, similarities, queries, found)
+
+
+def _at_level_of(graphs: Dataset | Corpus, reading: ReadOptions) -> ReadOptions:
+    level = graphs.atoms if isinstance(graphs, Corpus) else graphs.graphs.atoms
+    return replace(reading, usual_atoms=level or reading.usual_atoms)

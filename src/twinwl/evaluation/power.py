@@ -30,7 +30,7 @@ from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
 from twinwl.isomorphism.comparison import compare
 from twinwl.isomorphism.hashing import EVERY_RADIUS_UP_TO, graph_keys
 from twinwl.isomorphism.readouts import resolve
-from twinwl.models.report import Rendered
+from twinwl.models.metrics import Rendered
 from twinwl.terminal import ProgressBar, aligned
 
 if TYPE_CHECKING:

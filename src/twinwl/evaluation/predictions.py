@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,10 @@ from twinwl.arrays import Bool, Float64, Values
 from twinwl.datasets.dataset import ALL, Dataset, named_targets
 from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, prefix_errors, shown
-from twinwl.evaluation.methods import resolve
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
 from twinwl.models.calibration import ClassHead, NumberHead, kept
-from twinwl.models.metrics import METRICS, Answers, figures, names_for, positive_name
-from twinwl.models.report import only_one
-from twinwl.models.search import Queries
-from twinwl.models.targets import Task
+from twinwl.models.metrics import METRICS, Answers, figures, names_for, only_one, positive_name
 from twinwl.refinement.colours import Alphabet, refine
 
 _INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")
@@ -374,113 +370,3 @@ def alphabet_of(model: object) -> Alphabet | None:
         if place is not None:
             return getattr(place, "alphabet", None)
     return None
-
-
-class Nearest(NamedTuple):
-    """Indices of training graphs, -1 where nothing is similar, and their similarities."""
-
-    training: Dataset
-    places: list[int]
-    similarity: list[float]
-
-    @classmethod
-    def found(cls, data: Dataset, training: Dataset) -> Nearest:
-        """Search among the training graphs."""
-        found = Queries(data.graphs).most_similar([training.graphs], 1, n_graphs=len(training))
-        similarity = np.maximum(found.similarities[:, 0], 0)
-        index = np.where(similarity > 0, found.indices[:, 0], -1)
-        return cls(training, index.tolist(), similarity.round(4).tolist())
-
-    def columns(self) -> dict[str, Sequence[Any]]:
-        """Return the columns of a table, one value per graph."""
-        # Place -1, where nothing is similar, is the None at the end.
-        names, rows = [*self.training.names, None], [*self.training.rows.tolist(), None]
-        return {
-            "nearest": [names[place] for place in self.places],
-            "nearest_row": [rows[place] for place in self.places],
-            "similarity": self.similarity,
-        }
-
-    def at(self, graph: int) -> tuple[Dataset, float] | None:
-        """Return the nearest training graph of a graph and its similarity; None if nothing is similar."""
-        place = self.places[graph]
-        return None if place < 0 else (self.training[place], self.similarity[graph])
-
-    def text(self, graph: int) -> str:
-        """Name the nearest training graph of a graph, for people to read."""
-        near = self.at(graph)
-        if near is None:
-            return "no training graph is similar"
-        return f"nearest training graph: {near[0].names[0]} (similarity {near[1]:.2f})"
-
-
-def new_model(method: object, task: Task, *, scoring: str | None = None, seed: int = 0) -> Any:  # noqa: ANN401
-    """Return an unfitted classifier or regressor.
-
-    Parameters
-    ----------
-    method
-        A name that `twinwl.evaluate` knows, or a `Method`.
-    task
-        Classification or regression.
-    scoring
-        The metric of inner choices, by its name in `twinwl.evaluate`; None: the default.
-
-    >>> from twinwl.models.targets import Task
-    >>> new_model("stwin-svc", Task("regression", ""), scoring="mae", seed=1)
-    STwinSVR(random_state=1, scoring='neg_mean_absolute_error')
-    """
-    chosen = resolve(method)
-    model: Any = chosen.for_task(task).build({}, seed)
-    if scoring is None:
-        return model
-    metrics.check_metrics([scoring], task.name, "--scoring")
-    scorer = metrics.scorer_for(model, scoring)
-    if scorer is None:
-        known = [name for name in names_for(task.name) if metrics.scorer_for(model, name)]
-        raise TwinWLError(
-            f"--scoring: {chosen.name} cannot choose by {scoring}; choose from {', '.join(known)}"
-        )
-    return model.set_params(scoring=scorer)
-
-
-def summary_of(data: Dataset, task: str) -> str:
-    """Describe the training data.
-
-    >>> from twinwl.datasets.dataset import Dataset
-    >>> data = Dataset.from_graphs([[(0, 1)], [(0, 1), (1, 2)]], [1, 2], name="tiny")
-    >>> summary_of(data, "classification")
-    'tiny: 2 graphs, 5 nodes, 3 edges; classes: 1 (1), 2 (1)'
-    >>> summary_of(data, "regression")
-    'tiny: 2 graphs, 5 nodes, 3 edges; targets: from 1 to 2, mean 1.5'
-    """
-    graphs = data.graphs
-    edges = "arcs" if graphs.directed else "edges"
-    head = f"{data.name}: {len(graphs):,} graphs, {graphs.n_nodes:,} nodes, {graphs.n_edges:,} {edges}"
-    if not data.tasks:
-        noun = data.target or {"classification": "classes", "regression": "targets"}[task]
-        return f"{head}; {noun}: {_listing(data.targets, task)}"
-    lines = [f"{head}; {len(data.tasks)} targets:"]
-    for name, column in _columns(data).items():
-        known = ~np.isnan(column)
-        missing = f"; {(~known).sum():,} missing" * (not known.all())
-        lines.append(f"  {name}: {_listing(column[known], task)}{missing}")
-    return "\n".join(lines)
-
-
-def _listing(y: Values, task: str) -> str:
-    if task == "regression":
-        numbers = y.astype(np.float64)
-        return f"from {numbers.min():.4g} to {numbers.max():.4g}, mean {numbers.mean():.4g}"
-    values, counts = np.unique(y, return_counts=True)
-    names = [f"{name:g}" if isinstance(name, float) else f"{name}" for name in values.tolist()]
-    return ", ".join(f"{name} ({count:,})" for name, count in zip(names, counts.tolist()))
-
-
-def _columns(data: Dataset) -> dict[str, Float64]:
-    return dict(zip(data.tasks, data.targets.T.astype(np.float64)))
-
-
-def fit(model: Any, data: Dataset) -> Any:  # noqa: ANN401
-    """Fit a model to a data set, its groups kept together, and return it; tasks keep their names."""
-    return model.fit(data.graphs, _columns(data) if data.tasks else data.y, groups=data.groups)

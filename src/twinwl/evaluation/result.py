@@ -39,8 +39,7 @@ from twinwl.arrays import Float64
 from twinwl.datasets.dataset import Dataset
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.storage import lock
-from twinwl.models.metrics import METRICS, WITHOUT_COPIES, names_for, of_task
-from twinwl.models.report import Rendered, plain
+from twinwl.models.metrics import METRICS, WITHOUT_COPIES, Rendered, names_for, of_task, plain
 from twinwl.models.targets import Task
 from twinwl.terminal import in_blocks
 

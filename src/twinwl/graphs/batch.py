@@ -6,11 +6,12 @@ This module selects and joins graphs; how they come from and go to other librari
 
 from __future__ import annotations
 
+import itertools
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import EllipsisType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,31 +19,36 @@ from numpy.typing import DTypeLike, NDArray
 from twinwl.arguments import (
     FLAG,
     MAX_ITEMS,
+    NAME,
     Constraint,
     checked,
     exactly,
     foreign_array,
     graph_of_node,
     instance,
+    integer,
     items,
     pointer,
     ranges,
 )
-from twinwl.arrays import Float64, Int32, Int64, Values
+from twinwl.arrays import Float64, Int32, Int64, Names, Values
 from twinwl.errors import GraphIndexError, GraphInputError, LabelError, first_line, setting, shown
-from twinwl.graphs.building import ObjectConstructors
+from twinwl.graphs.building import ObjectConstructors, aligned, coded
 from twinwl.graphs.descriptors import Extra
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.from_graph6 import Graph6Constructors
 from twinwl.graphs.from_pyg import PyGConstructors
-from twinwl.graphs.labels import Coded, Label, encode_labels, label_token, normalise_label, recode
+from twinwl.graphs.labels import Coded, Label, Vocabulary, encode_labels, label_token, normalise_label, recode
 from twinwl.graphs.molecules import ATOMS, AtomLevel, MoleculeConstructors
-from twinwl.graphs.views import View, Views, stacked
+from twinwl.terminal import counted
 
 Key: TypeAlias = "int | slice | Sequence[int] | Values | tuple[Key, EllipsisType]"
+Places: TypeAlias = "slice | Int64"
 Bins: TypeAlias = "Sequence[float] | Sequence[Sequence[float]] | Values | None"
 
-UNLABELLED: tuple[Label, ...] = (None,)
+UNLABELLED: Vocabulary = (None,)
+UNNAMED = "labels"
+"""What a batch's own labels are called as a view, unless they have a name."""
 
 _ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
     "indptr": (exactly(np.int64, 1),),
@@ -54,10 +60,28 @@ _ARRAYS: dict[str, tuple[Constraint | None, ...]] = {
 }
 
 
+class View(NamedTuple):
+    """The labels of a further view, as in `GraphBatch`."""
+
+    node_labels: Int32
+    node_vocabulary: Vocabulary
+    edge_labels: Int32 | None = None
+    edge_vocabulary: Vocabulary = ()
+    atoms: str | None = None
+
+    @classmethod
+    def of(cls, batch: GraphBatch) -> View:
+        """Return the labels of a batch."""
+        return cls(*(getattr(batch, name) for name in cls._fields))
+
+    def part(self, nodes: Places, arcs: Places) -> View:
+        """Return the labels of some nodes and arcs."""
+        edges = None if self.edge_labels is None else self.edge_labels[arcs]
+        return self._replace(node_labels=self.node_labels[nodes], edge_labels=edges)
+
+
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class GraphBatch(
-    ObjectConstructors, PyGConstructors, Graph6Constructors, MoleculeConstructors, Views, Exporters
-):
+class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, MoleculeConstructors, Exporters):
     """A batch of graphs in one CSR structure; a single graph is a batch of one.
 
     It behaves as a one-dimensional array of graphs: ``len(batch)``, ``batch.shape``, ``batch[3]``,
@@ -104,14 +128,14 @@ class GraphBatch(
     indices: Int32
     graph_ptr: Int64
     node_labels: Int32
-    node_vocabulary: tuple[Label, ...] = UNLABELLED
+    node_vocabulary: Vocabulary = UNLABELLED
     edge_labels: Int32 | None = None
-    edge_vocabulary: tuple[Label, ...] = ()
+    edge_vocabulary: Vocabulary = ()
     node_features: Float64 | None = None
     directed: bool = False
     atoms: AtomLevel | None = None
     views: tuple[View, ...] = ()
-    view_names: tuple[str, ...] = ()
+    view_names: Names = ()
     extra: Extra | None = None
 
     def __post_init__(self) -> None:
@@ -224,8 +248,7 @@ class GraphBatch(
             parts.append((len(self.view_names), "view"))
         if self.extra is not None:
             parts.append((len(self.extra.names), "extra feature"))
-        counted = (f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in parts)
-        return f"GraphBatch({', '.join(counted)})"
+        return f"GraphBatch({', '.join(itertools.starmap(counted, parts))})"
 
     def _repr_html_(self) -> str:
         from twinwl.report.page import batch_html  # noqa: PLC0415  (drawing, on demand)
@@ -275,6 +298,79 @@ class GraphBatch(
         """Return source and target of each arc, numbered within the whole batch."""
         sources = np.repeat(np.arange(self.n_nodes, dtype=np.int64), np.diff(self.indptr))
         return sources, self.indices
+
+    # ------------------------------------------------------------------ views
+    # Several label columns of the same graphs, such as levels of atoms or several node attributes. The own
+    # labels of the batch are the first view; each further one is a complete set of labels beside them. So
+    # `view` gives an ordinary batch without any work, and nothing else has to know of views.
+
+    def view(self, which: int | str = 0) -> GraphBatch:
+        """Return the graphs with the labels of one view alone.
+
+        Parameters
+        ----------
+        which
+            Its name, or its place among ``view_names``; 0 is the batch's own labels.
+
+        >>> from twinwl import GraphBatch
+        >>> batch = GraphBatch.from_smiles(["CC(=O)[O-]"], atoms=("skeleton", "constitution"))
+        >>> batch.view_names, batch.view("constitution").labels_of_nodes()
+        (('skeleton', 'constitution'), ['CH3', 'C', 'O', 'O-'])
+        """
+        names = self.view_names or (self.atoms or UNNAMED,)
+        place = checked("view", which, integer(0, MAX_ITEMS), NAME)
+        place = names.index(place) if place in names else place
+        if isinstance(place, str) or place >= len(names):
+            raise GraphInputError(f"view: got {shown(which)}, but these graphs have {shown(list(names))}")
+        own = {} if place == 0 else self.views[place - 1]._asdict()
+        return self.changed(**own, views=(), view_names=()) if self.views else self
+
+    def each_view(self) -> list[GraphBatch]:
+        """Return the graphs with the labels of each view."""
+        return [self.view(place) for place in range(max(1, len(self.view_names)))]
+
+    def select_views(self, names: Sequence[str]) -> GraphBatch:
+        """Return the graphs with some of the views, in this order.
+
+        >>> from twinwl import GraphBatch
+        >>> batch = GraphBatch.from_smiles(["CCO"], atoms=("skeleton", "constitution", "ecfp"))
+        >>> batch.select_views(["ecfp", "skeleton"]).view_names
+        ('ecfp', 'skeleton')
+        """
+        wanted = items("views", names, "names of views")
+        return self if tuple(wanted) == self.view_names else stacked({one: self.view(one) for one in wanted})
+
+    def with_views(
+        self, labels: Mapping[str, Sequence[Sequence[object]]], own: str | None = None
+    ) -> GraphBatch:
+        """Return the same graphs with further views.
+
+        Parameters
+        ----------
+        labels
+            By the name of the view, one sequence of node labels per graph.
+        own
+            What the batch's own labels are called, which remain the first view. None is the level of its
+            atoms, or ``"labels"``.
+
+        >>> from twinwl import GraphBatch
+        >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["a", "b", "a"]])
+        >>> batch.with_views({"size": [[3, 1, 3]]})
+        GraphBatch(1 graph, 3 nodes, 2 edges, 2 node labels, 2 views)
+        """
+        counts = self.nodes_per_graph
+        first = checked("own", own, NAME, None) or self.atoms or UNNAMED
+        views = dict(zip(self.view_names or (first,), self.each_view()))
+        for name, parts in checked("labels", labels, instance(dict)).items():
+            if checked("view", name, NAME) in views:
+                raise GraphInputError(f"view: there are two called {name!r}; rename one")
+            found = coded(aligned(parts, len(self), f"view {name!r}"), counts, "node")
+            if found is None:
+                raise GraphInputError(f"view {name!r}: got None, expected one sequence of labels per graph")
+            views[name] = views[next(iter(views))].changed(
+                node_labels=found.codes, node_vocabulary=found.vocabulary, atoms=None
+            )
+        return stacked(views)
 
     # ------------------------------------------------------------------ the same graphs with other labels
 
@@ -506,17 +602,11 @@ def indices_of(key: Key, n_graphs: int) -> int | Int64:
 def _select_one(batch: GraphBatch, graph: int) -> GraphBatch:
     """Return one graph as a batch; made of slices, since loops call it once per graph."""
     start, stop = batch.graph_ptr[graph : graph + 2].tolist()
-    found = _run(batch, start, stop, np.array((0, stop - start), np.int64))
-    return found if batch.extra is None else found.changed(extra=batch.extra.of(slice(graph, graph + 1)))
+    return _run(batch, slice(graph, graph + 1), start, stop, np.array((0, stop - start), np.int64))
 
 
 def _select(batch: GraphBatch, graphs: Int64) -> GraphBatch:
-    """Return the given graphs, in the given order, as a batch with the same vocabularies."""
-    found = _taken(batch, graphs)
-    return found if batch.extra is None else found.changed(extra=batch.extra.of(graphs))
-
-
-def _taken(batch: GraphBatch, graphs: Int64) -> GraphBatch:
+    """Return some graphs, in the given order, as a batch with the same vocabularies."""
     starts = batch.graph_ptr[graphs]
     node_lengths = batch.graph_ptr[graphs + 1] - starts
     graph_ptr = pointer(node_lengths)
@@ -525,16 +615,16 @@ def _taken(batch: GraphBatch, graphs: Int64) -> GraphBatch:
             f"the selection has {graph_ptr[-1]} nodes, more than a batch can hold ({MAX_ITEMS}); take fewer"
         )
     if len(graphs) and (np.diff(graphs) == 1).all():  # neighbours in memory: plain slices
-        return _run(batch, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
+        return _run(batch, graphs, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
     nodes = ranges(starts, node_lengths)
     degrees = batch.indptr[nodes + 1] - batch.indptr[nodes]
     arcs = ranges(batch.indptr[nodes], degrees)
     arc_ptr = pointer(degrees)
-    moved = np.repeat((graph_ptr[:-1] - starts).astype(np.int32), np.diff(arc_ptr[graph_ptr]))
-    return _part(batch, nodes, arcs, arc_ptr, batch.indices[arcs] + moved, graph_ptr)
+    shift = np.repeat((graph_ptr[:-1] - starts).astype(np.int32), np.diff(arc_ptr[graph_ptr]))
+    return _part(batch, graphs, nodes, arcs, (arc_ptr, batch.indices[arcs] + shift, graph_ptr))
 
 
-def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: Int64) -> GraphBatch:
+def _run(batch: GraphBatch, graphs: Places, start: int, stop: int, graph_ptr: Int64) -> GraphBatch:
     """Cut out a run of nodes; arrays that need no renumbering are views."""
     indptr = batch.indptr[start : stop + 1]
     first, last = int(indptr[0]), int(indptr[-1])
@@ -542,30 +632,25 @@ def _run(batch: GraphBatch, start: int, stop: int, graph_ptr: Int64) -> GraphBat
     if start:
         indptr = indptr - first
         indices = indices - np.int32(start)
-    return _part(batch, slice(start, stop), slice(first, last), indptr, indices, graph_ptr)
+    return _part(batch, graphs, slice(start, stop), slice(first, last), (indptr, indices, graph_ptr))
 
 
 def _part(
-    batch: GraphBatch,
-    nodes: slice | Int64,
-    arcs: slice | Int64,
-    indptr: Int64,
-    indices: Int32,
-    graph_ptr: Int64,
+    batch: GraphBatch, graphs: Places, nodes: Places, arcs: Places, structure: tuple[Int64, Int32, Int64]
 ) -> GraphBatch:
-    return GraphBatch.unchecked(
+    """Return the batch of some graphs, with the labels and features of their nodes and arcs.
+
+    ``structure`` is the new ``indptr``, ``indices`` and ``graph_ptr``.
+    """
+    indptr, indices, graph_ptr = structure
+    return batch.changed(
+        **View.of(batch).part(nodes, arcs)._asdict(),
         indptr=indptr,
         indices=indices,
         graph_ptr=graph_ptr,
-        node_labels=batch.node_labels[nodes],
-        node_vocabulary=batch.node_vocabulary,
-        edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
-        edge_vocabulary=batch.edge_vocabulary,
         node_features=None if batch.node_features is None else batch.node_features[nodes],
-        directed=batch.directed,
-        atoms=batch.atoms,
         views=tuple(view.part(nodes, arcs) for view in batch.views),
-        view_names=batch.view_names,
+        extra=None if batch.extra is None else batch.extra.of(graphs),
     )
 
 
@@ -592,8 +677,7 @@ def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
     order = np.lexsort((targets, sources))
     indptr = pointer(np.bincount(sources, minlength=batch.n_nodes))
     indices = targets[order].astype(np.int32)
-    found = _part(batch, np.argsort(place), order, indptr, indices, batch.graph_ptr)
-    return found.changed(extra=batch.extra)
+    return _part(batch, slice(None), np.argsort(place), order, (indptr, indices, batch.graph_ptr))
 
 
 # ---------------------------------------------------------------------- joining
@@ -715,6 +799,16 @@ def _n_features(batch: GraphBatch) -> int:
 
 
 # ---------------------------------------------------------------------- labels and features
+
+
+def stacked(batches: Mapping[str, GraphBatch]) -> GraphBatch:
+    """Join batches of the same graphs, each with other labels, into one with a view for each."""
+    if not batches:
+        raise GraphInputError("views: got no name, expected at least one")
+    first, *others = batches.values()
+    if not others:
+        return first
+    return first.changed(views=tuple(map(View.of, others)), view_names=tuple(batches))
 
 
 def with_own_labels(batch: GraphBatch) -> GraphBatch:

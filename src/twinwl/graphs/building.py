@@ -14,7 +14,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twinwl.arguments import (
     FLAG,
@@ -29,7 +28,7 @@ from twinwl.arguments import (
     one_of,
     pointer,
 )
-from twinwl.arrays import Float64, Int32, Int64, Values
+from twinwl.arrays import Array, Float64, Int32, Int64, Values
 from twinwl.errors import GraphInputError, LabelError, nearest, prefix_errors, shown, warn_caller
 from twinwl.graphs.labels import WEIGHT, Coded, count_weights, encode_labels, warn_weights
 
@@ -426,7 +425,7 @@ def is_sparse(matrix: object) -> bool:
     return sparse is not None and isinstance(matrix, (sparse.sparray, sparse.spmatrix))
 
 
-def _entries(matrix: Any, graph: int) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]:  # noqa: ANN401
+def _entries(matrix: Any, graph: int) -> tuple[int, Array, Array, Array]:  # noqa: ANN401
     """Return the number of nodes, and rows, columns and values of the entries that are not zero."""
     given: Any = matrix if is_sparse(matrix) else foreign_array("adjacency", matrix, None, graph)
     if given.ndim != 2 or given.shape[0] != given.shape[1]:  # noqa: PLR2004
@@ -527,9 +526,8 @@ def as_batch(
         return graphs
     node_label = checked("node_label", node_label, NAME, None)
     edge_label = checked("edge_label", edge_label, NAME, None)
-    kind: str | None = _PYG_BATCH
-    collected: Any = graphs
-    if _kind(graphs) != _PYG_BATCH:
+    kind, collected = _kind(graphs), cast("Any", graphs)
+    if kind != _PYG_BATCH:
         collected = _list_graphs(graphs)
         if not collected:
             return GraphBatch.from_edges([])
@@ -654,20 +652,15 @@ def build(
     graph_ptr = pointer(node_counts)
     _check_edges(node_counts, edge_counts, sources, targets)
     shift = np.repeat(graph_ptr[:-1], edge_counts)
-    try:
-        adjacency = assemble(
-            graph_ptr,
-            sources + shift,
-            targets + shift,
-            None if edges is None else edges.codes,
-            directed=directed,
-            warn=warn,
-            one_way_remedy=one_way_remedy,
-        )
-    except MemoryError as error:
-        raise GraphInputError(
-            f"{graph_ptr[-1]} nodes and {len(sources)} edges do not fit in memory; split the batch"
-        ) from error
+    adjacency = assemble(
+        graph_ptr,
+        sources + shift,
+        targets + shift,
+        None if edges is None else edges.codes,
+        directed=directed,
+        warn=warn,
+        one_way_remedy=one_way_remedy,
+    )
     if nodes is None or not len(nodes.codes):
         nodes = Coded(np.zeros(graph_ptr[-1], np.int32), UNLABELLED)
     return GraphBatch.unchecked(

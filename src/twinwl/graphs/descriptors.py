@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import foreign_array, items
-from twinwl.arrays import Float64, Ints
+from twinwl.arrays import Float64, Ints, Names
 from twinwl.errors import GraphInputError, import_extra, nearest, shown
 
 RDKIT = "rdkit"
@@ -25,7 +25,7 @@ class Extra(NamedTuple):
     ``names`` are those of the columns of ``values``, shape (n_graphs, n_features).
     """
 
-    names: tuple[str, ...]
+    names: Names
     values: Float64
 
     def of(self, graphs: Ints | slice) -> Extra:

@@ -17,6 +17,7 @@ import numpy as np
 from twinwl.arguments import NAME, checked
 from twinwl.arrays import Int32, Int64
 from twinwl.errors import GraphInputError, import_extra, setting, shown
+from twinwl.graphs.labels import Vocabulary
 
 if TYPE_CHECKING:
     import igraph
@@ -278,11 +279,11 @@ def edges_of(graphs: GraphBatch) -> tuple[Int64, Int32]:
     return np.column_stack([sources[kept], targets[kept]]), codes
 
 
-def _labels_of(codes: Int32, vocabulary: tuple[Label, ...]) -> Iterator[Label]:
+def _labels_of(codes: Int32, vocabulary: Vocabulary) -> Iterator[Label]:
     return (vocabulary[code] for code in codes.tolist())
 
 
-def _integer_rows(vocabulary: tuple[Label, ...]) -> Int64:
+def _integer_rows(vocabulary: Vocabulary) -> Int64:
     """Return one row of integers per label: its own if it has some, else its index in the vocabulary."""
     rows = [label if isinstance(label, tuple) else (label,) for label in vocabulary]
     own = all(type(entry) is int and -(2**63) <= entry < 2**63 for row in rows for entry in row)

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twinwl.arguments import FLAG, MAX_ITEMS, NAME, checked, foreign_array, integer, one_of
-from twinwl.arrays import Bool, Int64
+from twinwl.arrays import Array, Bool, Int64
 from twinwl.errors import GraphInputError, setting, shown
 from twinwl.graphs.building import aligned, build_labelled, listed
 from twinwl.graphs.labels import warn_weights
@@ -158,7 +157,7 @@ def _list_graphs(data_list: Any) -> list[Any]:  # noqa: ANN401
     return collected
 
 
-def _array(tensor: object, name: str, graph: int | None = None) -> NDArray[Any]:
+def _array(tensor: object, name: str, graph: int | None = None) -> Array:
     """Return a tensor as an array, from any device."""
     for step in ("detach", "cpu"):
         move = getattr(tensor, step, None)
@@ -181,7 +180,7 @@ def _arcs(data: object, graph: int) -> Int64:
     return array.astype(np.int64)
 
 
-def _matrices(values: Sequence[object], name: str) -> list[NDArray[Any]]:
+def _matrices(values: Sequence[object], name: str) -> list[Array]:
     matrices = []
     for graph, value in enumerate(values):
         array = _array(value, name, graph)
@@ -221,7 +220,7 @@ def _edge_labels(
     return labels
 
 
-def _edge_columns(collected: Sequence[object], arcs: list[Int64], name: str) -> list[NDArray[Any]] | None:
+def _edge_columns(collected: Sequence[object], arcs: list[Int64], name: str) -> list[Array] | None:
     """Return one matrix per graph of an edge attribute; a graph without arcs need not have any."""
     values = [getattr(data, name, None) for data in collected]
     pairs = zip(values, arcs)
@@ -239,16 +238,14 @@ def _edge_columns(collected: Sequence[object], arcs: list[Int64], name: str) -> 
     return columns
 
 
-def _are_weights(columns: list[NDArray[Any]]) -> bool:
+def _are_weights(columns: list[Array]) -> bool:
     """Whether an edge attribute is one column of floats."""
     filled = [matrix for matrix in columns if matrix.size]
     widths = {matrix.shape[1] for matrix in filled}
     return widths == {1} and any(matrix.dtype.kind == "f" for matrix in filled)
 
 
-def _warn_weights(
-    columns: list[NDArray[Any]] | None, arcs: list[Int64], name: str, *, directed: bool
-) -> None:
+def _warn_weights(columns: list[Array] | None, arcs: list[Int64], name: str, *, directed: bool) -> None:
     if columns is None:
         return
     ends = np.concatenate(arcs, axis=1)
@@ -267,7 +264,7 @@ def _node_count(data: object, graph: int) -> int:
     return n_nodes
 
 
-def _labels(columns: list[NDArray[Any]], reading: str = "auto") -> list[Any] | None:
+def _labels(columns: list[Array], reading: str = "auto") -> list[Any] | None:
     """Turn attribute matrices into labels, by one rule for all graphs; None where they are continuous."""
     if reading == "auto":
         reading = _reading_of([matrix for matrix in columns if matrix.size])
@@ -278,7 +275,7 @@ def _labels(columns: list[NDArray[Any]], reading: str = "auto") -> list[Any] | N
     ]
 
 
-def _reading_of(filled: list[NDArray[Any]]) -> str:
+def _reading_of(filled: list[Array]) -> str:
     """Return how matrices are read that all have entries: one value of ``x`` suits all of them."""
     is_discrete = all(matrix.dtype.kind in "biu" for matrix in filled)
     widths = {matrix.shape[1] for matrix in filled}
@@ -288,7 +285,7 @@ def _reading_of(filled: list[NDArray[Any]]) -> str:
     return "rows" if is_discrete else "features"
 
 
-def _labels_of_rows(matrix: NDArray[Any], graph: int, *, places: bool) -> Any:  # noqa: ANN401
+def _labels_of_rows(matrix: Array, graph: int, *, places: bool) -> Any:  # noqa: ANN401
     """Return the label of each row, whatever the other rows are; ``places`` are labels of one-hot rows."""
     if matrix.dtype.kind == "f":
         strange = ~((matrix == 0) | (matrix == 1)).all(axis=1)
@@ -312,13 +309,13 @@ def _labels_of_rows(matrix: NDArray[Any], graph: int, *, places: bool) -> Any:  
     return labels
 
 
-def _exact(matrix: NDArray[Any]) -> Any:  # noqa: ANN401
+def _exact(matrix: Array) -> Any:  # noqa: ANN401
     """Return one label for each row, as it stands: a number, or a tuple of numbers."""
     if matrix.shape[1] == 1:
         return matrix.ravel() if matrix.dtype.kind in "iu" else matrix.ravel().tolist()
     return list(map(tuple, matrix.tolist()))
 
 
-def _one_hot_rows(matrix: NDArray[Any]) -> Bool:
+def _one_hot_rows(matrix: Array) -> Bool:
     rows: Bool = ((matrix == 0) | (matrix == 1)).all(axis=1) & (matrix.sum(axis=1) == 1)
     return rows

@@ -22,6 +22,8 @@ from twinwl.arrays import Int32, Values
 from twinwl.errors import LabelError, setting, shown, warn_caller
 
 Label: TypeAlias = "bool | int | float | str | bytes | tuple[Label, ...] | None"
+Vocabulary: TypeAlias = "tuple[Label, ...]"
+"""The distinct labels of a batch, which are stored as their places in it."""
 
 _PLAIN_KINDS = frozenset({type(None), bool, str, bytes})
 _SIMPLE_KINDS = _PLAIN_KINDS | {int, float}
@@ -34,7 +36,7 @@ class Coded(NamedTuple):
     """Labels as dense codes: ``vocabulary[codes[i]]`` is label i."""
 
     codes: Int32
-    vocabulary: tuple[Label, ...]
+    vocabulary: Vocabulary
 
 
 def normalise_label(value: object, _depth: int = 0) -> Label:

@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from twinwl.arguments import JOBS, NAME, Constraint, checked, items, one_of, owners
+from twinwl.arguments import JOBS, checked, one_of, owners, some_of
 from twinwl.arrays import Float64, Int64
 from twinwl.errors import GraphInputError, import_extra, setting, shown, warn_caller
 from twinwl.graphs.atom_labels import ATOM_LABELLINGS, MODEL_ATOMS, periodic_table
 from twinwl.graphs.building import build, listed
 from twinwl.graphs.labels import Coded, encode_labels
-from twinwl.graphs.views import stacked
 
 if TYPE_CHECKING:
     from rdkit import Chem
@@ -40,22 +39,9 @@ OnError = Literal["fail", "skip"]
 AtomLevel: TypeAlias = str
 """A name in `ATOM_LABELLINGS`."""
 
-
 ATOMS = one_of(*ATOM_LABELLINGS)
-
-
-def _levels(value: object) -> tuple[AtomLevel, ...]:
-    names = value.split(",") if isinstance(value, str) else items("atoms", value, "names")
-    levels = tuple(ATOMS.accept(NAME.accept(name).strip()) for name in names)
-    if not levels or len(set(levels)) < len(levels):
-        raise ValueError
-    return levels
-
-
-LEVELS = Constraint(f"{ATOMS.expected}, or several different ones", _levels, ATOMS.names)
-"""One name or several, in a sequence or joined by commas; it returns a tuple."""
-JOINED_LEVELS = Constraint(LEVELS.expected, lambda value: ",".join(_levels(value)), ATOMS.names)
-"""The same; it returns them joined by commas."""
+LEVELS = some_of(*ATOM_LABELLINGS)
+JOINED_LEVELS = some_of(*ATOM_LABELLINGS, joined=True)
 
 # ---------------------------------------------------------------------- constructors
 
@@ -109,7 +95,7 @@ class MoleculeConstructors:
         >>> GraphBatch.from_smiles(["CC(=O)[O-]"], atoms="constitution").labels_of_nodes()
         ['CH3', 'C', 'O', 'O-']
         """
-        graphs, _, failures = read_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
+        graphs, failures = read_smiles(smiles, on_error, atoms=atoms, n_jobs=n_jobs)
         if failures:
             first = failures[0]
             warn_caller(
@@ -166,10 +152,9 @@ class SmilesFailure(NamedTuple):
 
 
 class ReadSmiles(NamedTuple):
-    """Graphs of the strings that could be read, the input index of each, and the failures."""
+    """Graphs of the strings that could be read, in their order, and the failures."""
 
     graphs: GraphBatch
-    kept: list[int]
     failures: list[SmilesFailure]
 
 
@@ -184,9 +169,9 @@ def read_smiles(
 
     Molecules are converted a few hundred at a time, because all of them at once would fill the memory.
 
-    >>> graphs, kept, failures = read_smiles(["CCO", "C(", "N"], on_error="skip")
-    >>> len(graphs), kept, failures[0].position
-    (2, [0, 2], 1)
+    >>> graphs, failures = read_smiles(["CCO", "C(", "N"], on_error="skip")
+    >>> len(graphs), failures[0].position
+    (2, 1)
     """
     from twinwl.graphs.batch import concatenate  # noqa: PLC0415  (which is made of the constructors here)
 
@@ -204,11 +189,9 @@ def read_smiles(
 
         parts = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_read_chunk)(*one) for one in chunks)
     batches: list[GraphBatch] = []
-    kept: list[int] = []
     failures: list[SmilesFailure] = []
     for start, part in zip(starts, parts):
         batches.append(part.graphs)
-        kept += [start + index for index in part.kept]
         failures += [failure._replace(position=start + failure.position) for failure in part.failures]
         if failures and on_error == "fail":
             position, text, reason = failures[0]
@@ -217,13 +200,12 @@ def read_smiles(
                 position,
                 remedy=f"correct it, drop it, or pass {setting(on_error='skip')}",
             )
-    return ReadSmiles(concatenate(batches), kept, failures)
+    return ReadSmiles(concatenate(batches), failures)
 
 
 def _read_chunk(strings: list[object], levels: tuple[AtomLevel, ...]) -> ReadSmiles:
     chem = import_extra("rdkit.Chem", "chem")
     parse = functools.partial(_molecule, chem) if "stereo" in levels else _flat_parser(chem, levels)
-    kept: list[int] = []
     failures: list[SmilesFailure] = []
 
     def molecules() -> Iterator[tuple[Chem.Mol, str]]:
@@ -232,10 +214,9 @@ def _read_chunk(strings: list[object], levels: tuple[AtomLevel, ...]) -> ReadSmi
             if molecule is None:
                 failures.append(SmilesFailure(index, text, _reason(chem, text)))
             else:
-                kept.append(index)
                 yield molecule, cast("str", text)
 
-    return ReadSmiles(_views_of_molecules(molecules(), levels), kept, failures)
+    return ReadSmiles(_views_of_molecules(molecules(), levels), failures)
 
 
 # ---------------------------------------------------------------------- molecules taken apart
@@ -248,6 +229,8 @@ def _views_of_molecules(
     molecules: Iterable[tuple[Chem.Mol, str | None]], levels: tuple[AtomLevel, ...]
 ) -> GraphBatch:
     """Build a batch from molecules, with a view for each level if there are several."""
+    from twinwl.graphs.batch import stacked  # noqa: PLC0415  (which is made of the constructors here)
+
     parsed = molecules if len(levels) == 1 else list(molecules)
     return stacked({level: _batch_of_molecules(parsed, level) for level in levels})
 

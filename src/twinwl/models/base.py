@@ -39,7 +39,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import LEVELS, AtomLevel, read_smiles
 from twinwl.models.calibration import ClassHead, NumberHead
-from twinwl.models.report import HeldOut, TargetReport, TrainingReport
+from twinwl.models.metrics import HeldOut, TargetReport, TrainingReport
 from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
@@ -415,7 +415,7 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
             return self.fit_transform(X)
         self._check_parameters()
         strings = list(_one_column(X))
-        graphs, kept, failures = read_smiles(strings, "skip", atoms=self.atoms, n_jobs=self.n_jobs)
+        graphs, failures = read_smiles(strings, "skip", atoms=self.atoms, n_jobs=self.n_jobs)
         if not failures:
             return graphs
         position, text, reason = failures[0]
@@ -423,9 +423,9 @@ class SmilesToGraphs(TransformerMixin, GraphEstimator):
             f"{len(failures)} of {len(strings)} SMILES cannot be read, so their predictions are missing; the "
             f"first, at index {position}, is {shown(text)}: {reason}"
         )
-        is_read = np.zeros(len(strings), np.bool_)
-        is_read[kept] = True
-        return PartlyRead(graphs if kept else GraphBatch.from_smiles(["C"], atoms=self.atoms), is_read)
+        is_read = np.ones(len(strings), np.bool_)
+        is_read[[failure.position for failure in failures]] = False
+        return PartlyRead(graphs if len(graphs) else GraphBatch.from_smiles(["C"], atoms=self.atoms), is_read)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return one name: graphs are one column, of which later steps make more."""

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from twinwl.graphs.batch import GraphBatch
     from twinwl.graphs.labels import Label
     from twinwl.isomorphism.rooted import RootedSubgraph
-    from twinwl.models.features import Encoding
-    from twinwl.models.views import ViewEncodings
+    from twinwl.models.features import Encoding, ViewEncodings
     from twinwl.refinement.colours import Alphabet
 
 _NODES_LISTED = 10

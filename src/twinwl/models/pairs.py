@@ -21,7 +21,6 @@ from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models.explanation import Branch, RootedTree, shown
-from twinwl.models.features import alphabet_from_state, alphabet_to_state
 from twinwl.refinement.colours import Alphabet, refine
 
 # A pair is one number: the distance, then both labels.
@@ -103,12 +102,16 @@ class PairSpace:
 
     def stored(self) -> dict[str, object]:
         """Return what a model file holds."""
+        from twinwl.models.features import alphabet_to_state  # noqa: PLC0415  (that module imports this one)
+
         state = alphabet_to_state(self.alphabet)
         return {**state, "max_distance": self.max_distance, "keys": self.keys}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> PairSpace:
         """Undo `stored`; refuse pairs of labels that are not there."""
+        from twinwl.models.features import alphabet_from_state  # noqa: PLC0415  (that module imports this one)
+
         alphabet, keys = alphabet_from_state(state), restore(Int64, state["keys"], "keys")
         distance, first, second = (np.array(part) for part in _unpacked(keys))
         sound = (np.diff(keys) > 0).all() and (distance > 0).all() and keys.ndim == 1

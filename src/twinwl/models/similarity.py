@@ -12,7 +12,7 @@ columns make up most of the work.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY
 from typing import NamedTuple, Self
 
@@ -29,9 +29,8 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models.base import with_parameters
-from twinwl.models.features import Encoding, FeatureSpace
+from twinwl.models.features import Encoding, FeatureSpace, Space, ViewEncodings, ViewEstimator, ViewSpaces
 from twinwl.models.pairs import PairEncoding
-from twinwl.models.views import Space, ViewEncodings, ViewEstimator, ViewSpaces
 from twinwl.refinement.colours import balanced_ranges, run_ranges
 
 BASES = ("linear", "minmax", "intersection")
@@ -105,65 +104,6 @@ class Similarity:
     def of(self, left: sparse.csr_matrix, own: Float64) -> Float64:
         """Return the similarities of rows whose sums with themselves are ``own``."""
         return similarities_from_sums(self.sums(left), own, self.own, self.base, normalize=self.normalize)
-
-
-def similarities_by_rounds(
-    encoding: Encoding | PairEncoding,
-    n_iters: list[int],
-    base: str,
-    *,
-    normalize: bool,
-    landmarks: Int64 | None = None,
-) -> Iterator[tuple[int, Float64]]:
-    """Yield each number of rounds, in ascending order, and its kernel matrix.
-
-    The columns of the matrix are all graphs, or only the ``landmarks``. The sums of more rounds are those of
-    fewer rounds plus the columns in between, so all matrices together cost no more than the last.
-    """
-    bounds = np.concatenate([[0], np.cumsum(encoding.space.columns_per_round)])
-    n_graphs, right = encoding.matrix.shape[0], slice(None) if landmarks is None else landmarks
-    own, done = np.zeros(n_graphs), 0
-    sums = np.zeros((n_graphs, n_graphs if landmarks is None else len(landmarks)))
-    for n_iter in sorted(set(n_iters)):
-        part = encoding.matrix[:, bounds[done] : bounds[n_iter + 1]]
-        Similarity(part[right], base, normalize=normalize).sums(part, sums)
-        own += own_sums(part, base)
-        done = n_iter + 1
-        yield n_iter, similarities_from_sums(sums.copy(), own, own[right], base, normalize=normalize)
-
-
-def mean_similarities(
-    found: ViewEncodings,
-    n_iters: list[int],
-    base: str,
-    *,
-    normalize: bool,
-    landmarks: Int64 | None = None,
-    average_rounds: bool = False,
-    extra: Float64 | None = None,
-) -> Iterator[tuple[int, Float64]]:
-    """Yield each number of rounds, in ascending order, and the mean of the kernel matrices of all views.
-
-    The kernel of ``extra`` features, which are scaled, weighs as much as all of these together.
-
-    With ``average_rounds`` there is one matrix, the mean over all numbers of rounds, with the largest.
-    """
-    families: list[Iterator[Float64]] = []
-    for place, part in enumerate(found.parts):
-        rounds = n_iters if place < len(found.spaces.views) else [0]  # pairs have no rounds
-        by_rounds = similarities_by_rounds(part, rounds, base, normalize=normalize, landmarks=landmarks)
-        kernels = (similarities for _, similarities in by_rounds)
-        if place >= len(found.spaces.views):
-            families.append(itertools.repeat(next(kernels)))
-        elif average_rounds:
-            families.append(iter([_mean(kernels, [1 / len(n_iters)] * len(n_iters))]))
-        else:
-            families.append(kernels)
-    if extra is not None:
-        families.append(itertools.repeat(_gaussian(extra, extra if landmarks is None else extra[landmarks])))
-    shares = _shares(found.spaces, extra=extra is not None)
-    for n_iter in n_iters[-1:] if average_rounds else n_iters:
-        yield n_iter, _mean(map(next, families), shares)
 
 
 def _gaussian(left: Float64, right: Float64) -> Float64:
@@ -302,21 +242,32 @@ class MeanSimilarity:
         if batch is None:
             rows = [[step.matrix for step in steps] for steps in self._steps]
             return Compared(ViewEncodings([], self._spaces), rows, self._own)
-        known, grown = self._spaces.encoded_with_rest(batch)
-        return Compared(
-            known,
-            [self._steps_of(space, part.matrix) for space, part in zip(self._spaces, known.parts)],
-            [
-                [own_sums(_columns(part.matrix, 0, end), self._base) for end in self._ends(part.space)]
-                for part in grown
-            ],
-            extra,
+        return self.compare(*self._spaces.encoded_with_rest(batch), extra)
+
+    def compare(
+        self, known: ViewEncodings, grown: Sequence[Encoding | PairEncoding], extra: Float64 | None
+    ) -> Compared:
+        """Return graphs to compare from features: ``grown`` has all, ``known`` those of the matrix alone."""
+        rows = [self._steps_of(space, part.matrix) for space, part in zip(self._spaces, known.parts)]
+        sums = (
+            [own_sums(step, self._base) for step in self._steps_of(part.space, part.matrix)] for part in grown
         )
+        return Compared(known, rows, [list(itertools.accumulate(of_steps)) for of_steps in sums], extra)
+
+    def by_rounds(self, compared: Compared, rows: slice = slice(None)) -> Iterator[Float64]:
+        """Yield the similarities of some of the graphs after each number of rounds."""
+        families = [self._of_space(place, compared, rows) for place in range(len(self._steps))]
+        # Pairs and extra features have no rounds. They come last: `_mean` overwrites the first matrix alone.
+        n_views = len(self._spaces.views)
+        constant = [*map(next, families[n_views:]), *self._of_extra(compared, rows)]
+        families[n_views:] = map(itertools.repeat, constant)
+        for _ in self._rounds:
+            yield _mean(map(next, families), self._shares)
 
     def of(self, compared: Compared, rows: slice = slice(None)) -> Float64:
-        """Return the similarities of some of the graphs."""
-        of_spaces = (self._of_space(place, compared, rows) for place in range(len(self._steps)))
-        return _mean(itertools.chain(of_spaces, self._of_extra(compared, rows)), self._shares)
+        """Return the similarities of some of the graphs, the mean over the numbers of rounds."""
+        n_rounds = len(self._rounds)
+        return _mean(self.by_rounds(compared, rows), [1 / n_rounds] * n_rounds)
 
     def _of_extra(self, compared: Compared, rows: slice = slice(None)) -> Iterator[Float64]:
         if compared.extra is not None and self._extra is not None:
@@ -326,19 +277,15 @@ class MeanSimilarity:
         """Return what extra features add to the weighted sum of the similarities of one graph."""
         return sum(self._shares[-1] * float(found[0] @ weights) for found in self._of_extra(compared))
 
-    def _of_space(self, place: int, compared: Compared, rows: slice) -> Float64:
-        steps, own, own_left = self._steps[place], self._own[place], compared.own[place]
-        n_rows = len(own_left[0][rows])
-        sums = np.zeros((n_rows, len(own[0])))
-
-        def by_rounds() -> Iterator[Float64]:
-            for h, step in enumerate(steps):
-                step.sums(compared.rows[place][h][rows], sums)
-                ours = sums if h == len(steps) - 1 else sums.copy()
-                left, right = own_left[h][rows], own[h]
-                yield similarities_from_sums(ours, left, right, self._base, normalize=self._normalize)
-
-        return _mean(by_rounds(), [1 / len(steps)] * len(steps))
+    def _of_space(self, place: int, compared: Compared, rows: slice) -> Iterator[Float64]:
+        """Yield the similarities in one space after each number of rounds, each from the sums of the last."""
+        steps, own_left = self._steps[place], compared.own[place]
+        sums = np.zeros((len(own_left[0][rows]), len(self._own[place][0])))
+        for h, step in enumerate(steps):
+            step.sums(compared.rows[place][h][rows], sums)
+            similarities = sums if h == len(steps) - 1 else sums.copy()
+            left, right = own_left[h][rows], self._own[place][h]
+            yield similarities_from_sums(similarities, left, right, self._base, normalize=self._normalize)
 
     def diagonal(self, compared: Compared) -> Float64:
         """Return the similarity of each graph with itself."""

@@ -34,8 +34,15 @@ from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import features
 from twinwl.models.base import warn_unseen_labels, with_parameters
 from twinwl.models.explanation import RootedTree
-from twinwl.models.features import Encoding, FeatureSpace, keep_columns, stwin_features
-from twinwl.models.views import ViewEncodings, ViewEstimator, ViewSpaces
+from twinwl.models.features import (
+    Encoding,
+    FeatureSpace,
+    ViewEncodings,
+    ViewEstimator,
+    ViewSpaces,
+    keep_columns,
+    stwin_features,
+)
 from twinwl.refinement.colours import Alphabet, Round, item_dtype
 from twinwl.refinement.content_keys import absorb_rows, content_keys, row_keys
 

@@ -23,8 +23,7 @@ from twinwl.models import base
 from twinwl.models.base import GraphEstimator, TaskEstimator, seeds, with_parameters
 from twinwl.models.calibration import ClassHead, NumberHead, hold_out, hold_out_scaffolds, scaffolds_of
 from twinwl.models.explanation import Decision
-from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, positive_class
-from twinwl.models.report import HeldOut
+from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, HeldOut, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
 from twinwl.neural import training
 from twinwl.neural.training import Examples, History, LabelledSet

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rdkit import Chem
 
     from twinwl.datasets.dataset import Dataset
-    from twinwl.evaluation.predictions import Nearest
+    from twinwl.evaluation.neighbours import Neighbours
     from twinwl.models.explanation import ColumnShare, Explanation
 
 _BONDS = {"SINGLE": "-", "DOUBLE": "=", "TRIPLE": "#", "AROMATIC": ":"}
@@ -392,7 +392,7 @@ def explain_page(
     model: Any = None,  # noqa: ANN401
     *,
     probability: float | None = None,
-    nearest: tuple[Dataset, float] | None = None,
+    nearest: Neighbours | None = None,
 ) -> str:
     """Return the page of an explanation as HTML.
 
@@ -407,7 +407,7 @@ def explain_page(
     probability
         Probability of the predicted class.
     nearest
-        The most similar training graph, and its similarity, if it is known.
+        The most similar training graph, if it is known.
 
     >>> from twinwl import GraphBatch, STwinSVC
     >>> from twinwl import load_dataset
@@ -421,9 +421,11 @@ def explain_page(
     molecule = named.smiles[0] if named.smiles else None
     noun = "node" if molecule is None else "atom"
     tile = _tile(named, 0, explanation, model)
-    if nearest is not None:
-        near, similarity = nearest
-        plain = replace(explanation, graph=near.graphs, node_shares=np.zeros(near.graphs.n_nodes), columns=())
+    near = None
+    if nearest is not None and (similarity := nearest.matches[0].similarity):
+        graph = nearest.graphs.graphs
+        plain = replace(explanation, graph=graph, node_shares=np.zeros(graph.n_nodes), columns=())
+        near = {**_tile(nearest.graphs, 0, plain), "similarity": similarity}
     return rendered(
         "explain.html.jinja",
         _STYLES,
@@ -436,7 +438,7 @@ def explain_page(
         wanted=explanation.sides[0],
         other=explanation.sides[1],
         probability=None if probability is None else percent(probability),
-        nearest=None if nearest is None else {**_tile(near, 0, plain), "similarity": similarity},
+        nearest=near,
         parts=_parts(explanation),
         listed=sorted(tile["nodes"], key=lambda node: -abs(node.share)),
         n_listed=counted(named.graphs.n_nodes, noun),
@@ -504,7 +506,7 @@ def gallery_page(
     model: Any = None,  # noqa: ANN401
     *,
     truth: Sequence[object] | None = None,
-    nearest: Nearest | None = None,
+    nearest: Neighbours | None = None,
     target: str | None = None,
     most: int = 60,
 ) -> str:
@@ -558,7 +560,7 @@ def gallery_page(
         if unseen is not None:
             notes.append(f"unseen {100 * unseen[:, number].mean():.0f} %")
         if nearest is not None:
-            notes.append(nearest.text(number))
+            notes.append(nearest.matches[number].sentence)
         about = {"predicted": explanation.predicted, "right": right[number], "notes": " · ".join(notes)}
         tiles.append({**_tile(data, number, explanation, model), **about})
     sides = {explanation.sides for explanation in found.explanations}

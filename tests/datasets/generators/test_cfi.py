@@ -66,7 +66,7 @@ def test_pairs_over_a_triangle_and_over_k4_are_well_known():
     triangle = GraphBatch.from_networkx(
         [nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)), nx.cycle_graph(6)]
     )
-    rook_and_shrikhande = GraphBatch.from_edges(strongly_regular_family("16-6-2-2"))
+    rook_and_shrikhande = strongly_regular_family("16-6-2-2")
     for base, known in ((nx.cycle_graph(3), triangle), (nx.complete_graph(4), rook_and_shrikhande)):
         assert set(certificates(cfi_pair(base), range(2))) == set(certificates(known, range(2)))
 

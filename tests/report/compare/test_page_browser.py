@@ -19,8 +19,8 @@ def decalin(tmp_path_factory):
     pytest.importorskip("rdkit", reason="needs RDKit")
     path = tmp_path_factory.mktemp("pages") / "decalin.html"
     first, second = (
-        load_dataset("smiles:C1CCC2CCCCC2C1", atoms="constitution"),
-        load_dataset("smiles:C1CCCC1C1CCCC1", atoms="constitution"),
+        load_dataset("smiles:C1CCC2CCCCC2C1", atoms="skeleton"),
+        load_dataset("smiles:C1CCCC1C1CCCC1", atoms="skeleton"),
     )
     write_page(path, compare_page(first, second, compare(first.graphs, second.graphs)))
     return path, (first, second)

@@ -7,8 +7,9 @@ import pytest
 from tests.browser import OUT_OF_PLACE
 from tests.report.explain.test_gallery import model, page_of  # noqa: F401  (a fixture)
 from twinwl.datasets.dataset import Dataset
+from twinwl.datasets.formats import ReadOptions
 from twinwl.datasets.source import load_dataset
-from twinwl.evaluation.predictions import Nearest
+from twinwl.evaluation.neighbours import search
 from twinwl.report.page import write_page
 
 pytestmark = pytest.mark.exhaustive
@@ -19,7 +20,7 @@ def path(model, tmp_path_factory):  # noqa: F811
     data = load_dataset(["CCCO", "CCCCCCCCCCCC", "CC(C)(C)CN"], kind="smiles", atoms="skeleton")
     path = tmp_path_factory.mktemp("pages") / "gallery.html"
     training = Dataset("training", data.graphs[:1], names=("C" * 150,))
-    write_page(path, page_of(model, data, nearest=Nearest(training, [0] * 3, [0.5] * 3)))
+    write_page(path, page_of(model, data, nearest=search(data, training, 1, ReadOptions())))
     return path
 
 
