@@ -71,6 +71,11 @@ class Round:
         """Signatures of two items each, such as a colour and a rooted size, shape (n_colours, 2)."""
         return self.sig_items.reshape(-1, 2)
 
+    def signature(self, colour: int) -> tuple[int, list[tuple[int, int]]]:
+        """Return a colour's signature: its previous colour, and sorted pairs (message code, colour)."""
+        own, *items = self.sig_items[self.sig_ptr[colour] : self.sig_ptr[colour + 1]].tolist()
+        return own, [divmod(item, self.stride) for item in items]
+
     def with_stride(self, stride: int, n_codes: int) -> Round:
         """Return the same signatures with their items coded by another stride.
 
