@@ -15,7 +15,7 @@ from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.building import one_graph
 from twinwl.graphs.labels import Label
 from twinwl.isomorphism import READOUTS, Readouts
-from twinwl.isomorphism.canonical import are_isomorphic
+from twinwl.isomorphism.canonical import are_isomorphic, certificates
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, class_numbers, readable, resolve
 from twinwl.refinement.colours import colour_rounds
 from twinwl.refinement.identities import rooted_sizes
@@ -234,17 +234,17 @@ def compare(
         "directed": pair.directed,
         "features_ignored": any(graph.has_node_features for graph in graphs),
     }
-    # Whole graphs first, if rooted subgraphs would cost more. (Not for a user's function: that it differs for
-    # isomorphic graphs is an error which only rooted subgraphs show.)
-    if (
-        n_iter is None
-        and all(part.is_known for part in readouts)
-        and not all(part.is_cheap for part in readouts)
-    ):
+    # Whole graphs first. (Not for a user's function: that it differs for isomorphic graphs is an error which
+    # only rooted subgraphs show.)
+    if n_iter is None and all(part.is_known for part in readouts):
         isomorphic = are_isomorphic(pair)
-        is_exact = not pair.directed and any(part.name == "canonical" for part in readouts)
-        if isomorphic or is_exact:
+        if isomorphic is None and not all(part.is_cheap for part in readouts):
+            form, other = certificates(pair, range(2))
+            is_exact = not pair.directed and any(part.name == "canonical" for part in readouts)
+            isomorphic = True if form == other else False if is_exact else None
+        if isomorphic is not None:
             return _settled(pair, readouts, isomorphic=isomorphic, **known)
+        return _run(pair, readouts, None, same_colours=True, **known)
     return _run(pair, readouts, n_iter, **known)
 
 
@@ -280,14 +280,16 @@ def _join_pair(g: GraphBatch, h: GraphBatch) -> GraphBatch:
     return concatenate([g, h])
 
 
-def _run(pair: GraphBatch, readouts: Readouts, n_iter: int | None, **known: bool) -> Comparison:
-    """Run rounds until one differs or no later round can differ."""
+def _run(
+    pair: GraphBatch, readouts: Readouts, n_iter: int | None, *, same_colours: bool = False, **known: bool
+) -> Comparison:
+    """Run rounds until one differs or no later round can; ``same_colours`` if 1-WL finds no difference."""
     rounds = _Rounds(pair, readouts)
     size_rows = _size_rows(pair, n_iter)
     colours_before = sizes_before = np.empty(0, np.int32)
     by_labels, complete = None, False
     for h, colours in enumerate(islice(colour_rounds(pair), None if n_iter is None else n_iter + 1)):
-        by_labels = _difference(pair, h, colours, ())
+        by_labels = None if same_colours else _difference(pair, h, colours, ())
         if by_labels:
             break
         sizes = next(size_rows)
