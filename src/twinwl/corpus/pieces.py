@@ -262,10 +262,8 @@ def edge_columns_of(types: Mapping[str, str], wanted: str | None, name: str) -> 
     """
     edges = wanted or next((column for column in ("ends", "edges", "edge_index") if column in types), None)
     if edges is None or edges not in types:
-        wanted = (
-            "a column of edges (ends, edges or edge_index)" if wanted is None else f"the column {wanted!r}"
-        )
-        raise GraphInputError(f"{name}: got no {wanted}; {nearest(wanted or 'edges', types)}")
+        column = "column of edges (ends, edges or edge_index)" if wanted is None else f"column {wanted!r}"
+        raise GraphInputError(f"{name}: got no {column}; {nearest(wanted or 'edges', types)}")
     if "list<" not in types[edges] or "int" not in types[edges]:
         raise GraphInputError(f"{name}: column {edges!r}: got {types[edges]}, expected lists of integers")
     return {

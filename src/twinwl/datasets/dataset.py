@@ -119,14 +119,14 @@ def measure(name: str, graphs: GraphBatch, y: Values | None, about: str = "") ->
     )
 
 
-def check_card(card: Card, measured_card: Card, where: str) -> Card:
+def check_card(card: Card, actual: Card, where: str) -> Card:
     """Return the card with every figure filled in, or raise an error that lists the differences.
 
     Parameters
     ----------
     card
         The known figures.
-    measured_card
+    actual
         The measured figures.
     where
         The file the data came from.
@@ -142,21 +142,19 @@ def check_card(card: Card, measured_card: Card, where: str) -> Card:
     """
     differences = []
     for name, title in _FIGURES.items():
-        expected, measured = getattr(card, name), getattr(measured_card, name)
+        expected, measured = getattr(card, name), getattr(actual, name)
         if expected is not None and expected != measured:
             differences.append(
                 f"{title}: {_figure_text(expected)} on the card, {_figure_text(measured)} in the file"
             )
-    if not differences and card.digest not in {None, measured_card.digest}:
-        differences = [
-            f"the digest of its graphs and classes is {measured_card.digest}, expected {card.digest}"
-        ]
+    if not differences and card.digest not in {None, actual.digest}:
+        differences = [f"the digest of its graphs and classes is {actual.digest}, expected {card.digest}"]
     if differences:
         raise CardError(
             f"{where} is not the known data set {card.name}: {'; '.join(differences)}. "
             "Get it again, or give its path instead of its name if the difference is intended"
         )
-    return replace(measured_card, name=card.name, about=card.about or measured_card.about)
+    return replace(actual, name=card.name, about=card.about or actual.about)
 
 
 def _figure_text(figure: object) -> str:

@@ -328,13 +328,13 @@ def _kind_of(path: Path, *, has_columns: bool) -> str:
         return "table"
     if ending == ".txt" and import_name("twinwl.datasets.graph_files", "looks_like_exp")(path):
         return "exp"
-    by_content = _table_or_edges(path)
-    if by_content not in kinds:
-        title = FORMATS[by_content].title
+    kind = _table_or_edges(path)
+    if kind not in kinds:
+        title = FORMATS[kind].title
         raise GraphInputError(
-            f"{path}: looks like a {title}; pass {setting(kind=by_content)} if it is, else {setting(kind='edges')}"
+            f"{path}: looks like a {title}; pass {setting(kind=kind)} if it is, else {setting(kind='edges')}"
         )
-    return by_content
+    return kind
 
 
 def _table_or_edges(path: Path) -> str:
