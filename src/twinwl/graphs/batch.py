@@ -652,13 +652,19 @@ def _part(
     ``structure`` is the new ``indptr``, ``indices`` and ``graph_ptr``.
     """
     indptr, indices, graph_ptr = structure
-    return batch.changed(
-        **View.of(batch).part(nodes, arcs)._asdict(),
+    return GraphBatch.unchecked(
         indptr=indptr,
         indices=indices,
         graph_ptr=graph_ptr,
+        node_labels=batch.node_labels[nodes],
+        node_vocabulary=batch.node_vocabulary,
+        edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
+        edge_vocabulary=batch.edge_vocabulary,
         node_features=None if batch.node_features is None else batch.node_features[nodes],
+        directed=batch.directed,
+        atoms=batch.atoms,
         views=tuple(view.part(nodes, arcs) for view in batch.views),
+        view_names=batch.view_names,
         extra=None if batch.extra is None else batch.extra.of(graphs),
     )
 
