@@ -104,6 +104,23 @@ class Part(NamedTuple):
         here = arrow().array(rows[first:last] - self.first)
         return self.read(columns).take(here) if first < last else None
 
+    def check_keys(self, table: Any, rows: Int64) -> None:  # noqa: ANN401
+        """Compute the keys of some graphs of a shard again.
+
+        Raises
+        ------
+        GraphInputError
+            If the key column does not match its graphs.
+        """
+        some = table.take(rows)
+        wrong = (exact_keys(graphs_in(some, self.path)) != keys_in(some)).any(axis=1)
+        if wrong.any():
+            place = int(np.flatnonzero(wrong)[0])
+            name = some.column("id")[place].as_py()
+            raise GraphInputError(
+                f"{self.path}, row {rows[place]} ({shown(name)}): its key does not match its graph; {_REMEDY}"
+            )
+
 
 def arrow() -> ModuleType:
     """Return pyarrow, or raise the error that names its extra."""

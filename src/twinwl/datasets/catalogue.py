@@ -333,18 +333,18 @@ def check_known(name: str, data_dir: AnyPath | None) -> None:
     )
 
 
-def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str, int]]:
+def split_options(text: str, options: Mapping[str, int]) -> tuple[str, dict[str, int]]:
     """Split a name such as ``TWINS:n_pairs=50`` into the name and its options.
 
     >>> split_options("TWINS:n_pairs=50", {})
     ('TWINS', {'n_pairs': 50})
     """
-    name, _, settings = given.partition(":")
+    name, _, settings = text.partition(":")
     chosen = dict(options)
     for part in filter(None, settings.split(",")):
-        key, _, value = (text.strip() for text in part.partition("="))
+        key, _, value = (each.strip() for each in part.partition("="))
         if not re.fullmatch(r"-?[0-9]{1,18}", value):
-            raise TwinWLError(f"{given!r}: got {part!r}, expected an option as in 'TWINS:n_pairs=50'")
+            raise TwinWLError(f"{text!r}: got {part!r}, expected an option as in 'TWINS:n_pairs=50'")
         chosen[key] = int(value)
     return name, chosen
 

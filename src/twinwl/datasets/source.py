@@ -195,8 +195,8 @@ def open_source(
     return _pick(opened, place, place.number)
 
 
-def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Source:
-    name, chosen = known_sets.split_options(given, options)
+def _open_known(text: str, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Source:
+    name, chosen = known_sets.split_options(text, options)
     if name in known_sets.GENERATED:
         known_sets.check_generator_options(name, chosen)
         return Source(name, lambda: known_sets.generate(name, chosen))
@@ -339,10 +339,10 @@ def _check_options(source: str, reading: ReadOptions, takes: Sequence[str]) -> N
     _refuse_options(source, sorted(option for option in others if getattr(reading, option) is not None))
 
 
-def _refuse_options(given: str, options: Iterable[str]) -> None:
+def _refuse_options(source: str, options: Iterable[str]) -> None:
     """Refuse options that a source does not have."""
     for option in options:
-        raise TwinWLError(f"{shown(given)} does not have the option {option!r}")
+        raise TwinWLError(f"{shown(source)} does not have the option {option!r}")
 
 
 def read_source(
