@@ -25,10 +25,11 @@ from scipy.sparse.csgraph import shortest_path
 import twinwl as tw
 from twinwl.evaluation.result import compare_scores, p_value_text
 from twinwl.evaluation.splits import make_folds
+from twinwl.models.calibration import inner_folds
 from twinwl.models.features import ViewSpaces, stwin_features
 from twinwl.models.metrics import score_column
 from twinwl.models.similarity import MeanSimilarity, Similarity, own_sums
-from twinwl.models.svc import inner_folds, kernel_svm
+from twinwl.models.svc import kernel_svm
 from twinwl.models.targets import TargetTable
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the reproduction, which is not installed

@@ -44,7 +44,7 @@ from sklearn.metrics import roc_auc_score, root_mean_squared_error
 import twinwl as tw
 from twinwl.datasets.dataset import is_missing
 from twinwl.datasets.source import ReadOptions, read_columns, read_source
-from twinwl.evaluation.splits import scaffold_split
+from twinwl.evaluation.splits import scaffold_groups, split_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +90,7 @@ class Molecules:
         cells = [[columns[task][row] for task in SETS[name]] for row in data.rows]
         y = np.array([[np.nan if is_missing(cell) else float(cell) for cell in row] for row in cells])
         smiles = list(data.smiles or ())
-        return cls(name, smiles, y, scaffold_split(smiles))
+        return cls(name, smiles, y, split_groups(scaffold_groups(smiles)))
 
     @property
     def numbers(self) -> bool:

@@ -518,8 +518,8 @@ class TwinKernel(TransformerMixin, ViewEstimator):
 
     def fit(self, X: GraphsLike, y: object = None) -> Self:  # noqa: ARG002
         """Encode the training graphs; ``y`` is ignored."""
-        found = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
-        self._keep_views(found.spaces, found.matrix)
+        encodings = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
+        self._keep_views(encodings.spaces, encodings.matrix)
         return self
 
     def _keep_views(self, spaces: ViewSpaces, matrix: sparse.csr_matrix) -> None:
@@ -584,10 +584,10 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         """
         compared = self._compared(X)
         n_graphs = len(compared.own[0][0])
-        found = MostSimilar.empty(n_graphs, checked("k", k, integer(1, self.matrix_.shape[0])))
+        nearest = MostSimilar.empty(n_graphs, checked("k", k, integer(1, self.matrix_.shape[0])))
         for rows, block in self.similarity_.blocks(compared):
-            found.add(block, rows.start)
-        return found
+            nearest.add(block, rows.start)
+        return nearest
 
     def diagonal(self, X: GraphsLike | None = None) -> Float64:
         """Return each graph's similarity with itself, without building a matrix.
