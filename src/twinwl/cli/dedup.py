@@ -2,7 +2,7 @@
 
 Graphs are the same if they are isomorphic, including the labels of nodes and edges. [bold]--same[/] sets
 what the labels of molecules contain: acetate and acetic acid are the same only at the level skeleton, L-
-and D-alanine at every level except stereo (see docs/molecules.md). Tables of molecules, .sdf, graph6 and
+and D-alanine at every level except stereo. Tables of molecules, .sdf, graph6 and
 SMILES files are read as a stream, so they can have any length.
 
 -o writes DATA again without its duplicates: of a table (.csv, .tsv, .json, .jsonl or .parquet) all columns,

@@ -167,7 +167,7 @@ class Corpus:
     r"""Graphs in a folder of Parquet shards, of which one shard at a time is in memory.
 
     ``len(corpus)`` is the number of graphs; iterating gives one `GraphBatch` per shard. Make one with
-    `Corpus.build`. ``docs/scaling.md`` describes the files.
+    `Corpus.build`. ``docs/howto/large.md`` describes the files.
 
     Parameters
     ----------

@@ -321,6 +321,12 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         which
             Its name, or its place among ``view_names``; 0 is the batch's own labels.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> from twinwl import GraphBatch
         >>> batch = GraphBatch.from_smiles(["CC(=O)[O-]"], atoms=("skeleton", "constitution"))
         >>> batch.view_names, batch.view("constitution").labels_of_nodes()
@@ -362,6 +368,12 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
             What the batch's own labels are called, which remain the first view. None is the level of its
             atoms, or ``"labels"``.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> from twinwl import GraphBatch
         >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["a", "b", "a"]])
         >>> batch.with_views({"size": [[3, 1, 3]]})
