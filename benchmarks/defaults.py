@@ -1,4 +1,4 @@
-"""The choice of defaults: kernels, rounds and penalties of ``STwinSVC``, compared as docs/choosing.md says.
+"""The choice of defaults: kernels, rounds and penalties of ``STwinSVC`` (docs/benchmarks/defaults.md).
 
 Run as ``python benchmarks/defaults.py [--group check]``. For each data set, seed and fold, every kernel and
 every C is scored on the inner folds of the training part and, trained on all of it, on the test fold. The
@@ -25,10 +25,11 @@ from scipy.sparse.csgraph import shortest_path
 import twinwl as tw
 from twinwl.evaluation.result import compare_scores, p_value_text
 from twinwl.evaluation.splits import make_folds
+from twinwl.models.calibration import inner_folds
 from twinwl.models.features import ViewSpaces, stwin_features
 from twinwl.models.metrics import score_column
 from twinwl.models.similarity import MeanSimilarity, Similarity, own_sums
-from twinwl.models.svc import inner_folds, kernel_svm
+from twinwl.models.svc import kernel_svm
 from twinwl.models.targets import TargetTable
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the reproduction, which is not installed

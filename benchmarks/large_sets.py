@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import twinwl as tw
-from twinwl.evaluation.splits import scaffold_split
+from twinwl.evaluation.splits import scaffold_groups, split_groups
 
 OUT = Path(__file__).parent / "results" / "large_sets.json"
 
@@ -36,7 +36,7 @@ def main() -> None:
     rows = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else []
     for split in asked.splits:
         if split == "scaffold":
-            fold = scaffold_split(list(data.smiles))
+            fold = split_groups(scaffold_groups(list(data.smiles)))
             train, test = fold.train, fold.test
         else:
             everything = np.arange(len(data.graphs))

@@ -1,4 +1,4 @@
-"""Write docs/speed.md from the figures in benchmarks/results: generated, not edited by hand.
+"""Write docs/benchmarks/speed.md from the figures in benchmarks/results: generated, not edited by hand.
 
 Run as ``python benchmarks/speed_page.py`` after the benchmarks whose figures it should show.
 """
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "speed.md"
+PAGE = HERE.parent / "docs" / "benchmarks" / "speed.md"
 
 HEAD = """# Speed
 

@@ -16,9 +16,10 @@ from rich.console import Console
 from sklearn.base import clone
 
 import twinwl as tw
+from twinwl.models.calibration import inner_folds
 from twinwl.models.features import ViewSpaces, stwin_features
 from twinwl.models.similarity import MeanSimilarity
-from twinwl.models.svc import Choice, KernelSVM, inner_folds, kernel_svm, select_svms
+from twinwl.models.svc import Choice, KernelSVM, kernel_svm, select_svms
 from twinwl.models.targets import TargetColumn, TargetTable
 
 if TYPE_CHECKING:

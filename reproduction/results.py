@@ -232,17 +232,17 @@ def _cell(rows: Sequence[Row], n_folds: int) -> ResultCell | None:
             searched, runs = grid if len(configs) > 1 else None, whole
     if not runs:
         return None
-    kept = [each[place] for each in runs.values() for place in sorted(each)]
-    leaked = {row["fold"]: row["n_leaked"] for row in kept if row["seed"] == kept[0]["seed"]}
-    without: list[Row] = [{**row, "scores": {"accuracy": _without_copies(row["scores"])}} for row in kept]
+    used = [each[place] for each in runs.values() for place in sorted(each)]
+    leaked = {row["fold"]: row["n_leaked"] for row in used if row["seed"] == used[0]["seed"]}
+    without: list[Row] = [{**row, "scores": {"accuracy": _without_copies(row["scores"])}} for row in used]
     return ResultCell(
-        kept[0]["dataset"],
+        used[0]["dataset"],
         method.name,
         searched,
-        _readings(kept),
+        _readings(used),
         list(runs),
         n_folds,
-        float(np.median([row["seconds"] for row in kept])),
+        float(np.median([row["seconds"] for row in used])),
         sum(leaked.values()),
         _readings(without)["fair"].mean,
     )

@@ -9,7 +9,7 @@ import importlib
 import warnings
 from typing import TYPE_CHECKING
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from twinwl import nn as nn
@@ -139,7 +139,7 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f"twinwl.{name}")
     if name in _MOVED:
         home = f"twinwl.{_MOVED[name]}"
-        message = f"twinwl.{name} is now {home}.{name}; the old name goes in version 0.3"
+        message = f"twinwl.{name} is now {home}.{name}; the old name goes in version 0.4"
         warnings.warn(message, FutureWarning, stacklevel=2)
         return import_name(home, name)
     if name in _REMOVED:

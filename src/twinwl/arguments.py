@@ -375,7 +375,7 @@ def with_new_names(
     for old in params.keys() & removed.keys():
         raise TwinWLError(f"the parameter is gone; {removed[old]}", parameter=old)
     for old in params.keys() & renamed.keys() if warn else ():
-        message = f"the argument {old!r} is now called {renamed[old]!r}; the old name goes in version 0.3"
+        message = f"the argument {old!r} is now called {renamed[old]!r}; the old name goes in version 0.4"
         warnings.warn(message, FutureWarning, stacklevel=3)
     return {renamed.get(name, name): value for name, value in params.items()}
 

@@ -90,7 +90,7 @@ def test_salts_metals_dummies_and_single_atoms_are_molecules(tmp_path):
         ),
         pytest.param(b"smiles\nCC\n", "csv.gz", "not a readable gzip file", id="gzip"),
         pytest.param(b"smiles\nCC\n", "sdf", "none of its 1 rows can be used; the first is line 1", id="sdf"),
-        pytest.param(b"[", "json", "line 1: not valid JSON", id="json"),
+        pytest.param(b"[", "json", "not valid JSON (Expecting value: line 1", id="json"),
         pytest.param(
             b"my structure,y\nCC(=O)O,1\n",
             "csv",

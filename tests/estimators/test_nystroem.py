@@ -8,8 +8,9 @@ import twinwl as tw
 from tests.stwin.test_svc import noisy
 from tests.stwin.test_svr import measured
 from twinwl import arguments
+from twinwl.models.calibration import inner_folds
 from twinwl.models.similarity import BASES
-from twinwl.models.svc import LandmarkSVM, inner_folds
+from twinwl.models.svc import LandmarkSVM
 from twinwl.models.targets import TargetTable
 
 

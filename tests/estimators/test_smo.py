@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
-from twinwl.models import svc
+from twinwl.models import calibration, svc
 from twinwl.models.calibration import predicted_codes
 from twinwl.models.svc import Problem, solve
 from twinwl.models.targets import TargetTable
@@ -93,7 +93,7 @@ def test_a_task_of_some_rows_is_as_if_there_were_no_others():
     kept = np.flatnonzero(np.arange(N) % 3 > 0)
     alone = TargetTable.read(values[kept] > 0, len(kept)).column(0)
     among_all = replace(alone, rows=kept)
-    parts = svc.inner_folds(alone, 4, 0)
+    parts = calibration.inner_folds(alone, 4, 0)
     machine = svc.kernel_svm(alone)
     first = machine.held_out(similarities, among_all, [1.0, 3.0], parts, None)
     again = machine.held_out(similarities[np.ix_(kept, kept)], alone, [1.0, 3.0], parts, None)

@@ -4,9 +4,9 @@ from sklearn.svm import SVC
 
 import twinwl as tw
 from tests.stwin.test_svc import noisy
-from twinwl.models.calibration import Calibration, predicted_codes
+from twinwl.models.calibration import Calibration, inner_folds, predicted_codes
 from twinwl.models.metrics import score_column
-from twinwl.models.svc import Choice, SupportVectors, inner_folds, kernel_svm, select_svms
+from twinwl.models.svc import Choice, SupportVectors, kernel_svm, select_svms
 from twinwl.models.targets import TargetTable
 
 

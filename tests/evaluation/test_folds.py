@@ -92,11 +92,6 @@ def test_one_class_only():
         make_folds(np.zeros(20, int))
 
 
-def test_groups_of_the_wrong_length():
-    with pytest.raises(TwinWLError, match="groups has 3 entries for 20 graphs"):
-        make_folds(np.tile([0, 1], 10), np.arange(3))
-
-
 def test_ungrouped_folds_of_exp_are_a_trap(tu_zip):
     """With its twin of the opposite class in training, a test graph is got wrong: 5 % instead of 50 %."""
     data = load_dataset("EXP", tu_zip("EXP").parent)

@@ -9,7 +9,7 @@ from sklearn import metrics
 
 import twinwl as tw
 from twinwl.errors import TwinWLError
-from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, score_classes, score_numbers
+from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, score_decisions
 from twinwl.neural.training import LabelledSet, _score, predict_logits, seeded, train
 
 
@@ -234,16 +234,14 @@ def test_the_score_of_several_tasks_is_the_mean_of_those_for_which_it_is_defined
     if scoring in NUMBER_SCORINGS:
         answers = random.normal(size=(20, 3))
         answers[:5, 0], answers[:, 2], known = np.nan, np.nan, slice(5, None)
-        measure, defined = score_numbers, [0, 1]
     else:
         answers = random.integers(0, 2, (20, 3))
         answers[:5, 0], answers[:, 2], known = -1, 1, slice(5, None)
-        measure, defined = score_classes, [0, 1]
     rows = {0: known}
     expected = [
-        measure(*(each[rows.get(task, slice(None)), task] for each in (answers, outputs)), scoring,
+        score_decisions(*(each[rows.get(task, slice(None)), task] for each in (answers, outputs)), scoring,
                 weights[rows.get(task, slice(None)), task])
-        for task in defined
+        for task in (0, 1)
     ]  # fmt: skip
     assert _score(outputs, LabelledSet(None, answers, weights, scoring)) == pytest.approx(np.mean(expected))
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 import twinwl as tw
 from tests.networks import CERTAIN, DIFFERENT, LEAST_LOSS_OF_1WL, SAME, apart, mean_loss
 from tests.ntwin.rooted_data import graph_data, row_examples
-from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, TwinWLError, TwinWLWarning, load, save
+from twinwl import GraphBatch, NTwinClassifier, TwinWLError, TwinWLWarning, load, save
 from twinwl.datasets.generators import worked_example
 from twinwl.datasets.graph_files import read_tu
 from twinwl.graphs.batch import concatenate
@@ -337,54 +337,9 @@ def test_sampled_roots_are_learnt_from_and_predictions_take_all(tmp_path, roots)
     np.testing.assert_array_equal(loaded.predict_proba(graphs), probabilities)
 
 
-def large_graphs():
-    graphs = [nx.gnp_random_graph(12, 0.1 + 0.05 * (seed % 2), seed=seed) for seed in range(24)]
-    return GraphBatch.from_networkx(graphs), np.arange(24) % 2
-
-
-@pytest.mark.parametrize("readout", ["gin", "gcn"])
-@pytest.mark.parametrize("kind", [NTwinClassifier, NTwinRegressor])
-def test_sampled_predictions_tend_to_the_exact_ones_within_their_spread(kind, readout):
-    graphs, y = large_graphs()
-    model = kind(layers=2, hidden=8, max_epochs=5, readout=readout, verbose=False).fit(graphs, y)
-    exact = model.predict_proba(graphs) if kind is NTwinClassifier else model.predict(graphs)
-    spreads = []
-    for n_samples in (10, 160):
-        found = model.predict_sampled(graphs, 3, n_samples, random_state=0)
-        assert found.values.shape == found.spread.shape == exact.shape
-        assert (found.spread > 0).all()
-        spreads.append(found.spread.mean())
-    assert spreads[1] < spreads[0] / 2  # a quarter, for 16 times as many samples
-    assert np.median(np.abs(found.values - exact) / found.spread) < 1.5  # 0.67, if errors are normal
-    again = model.predict_sampled(graphs, 3, 160, random_state=0)
-    np.testing.assert_array_equal(again.values, found.values)
-
-
-@pytest.mark.parametrize("roots", [12, 1000, 1.0])
-def test_sampled_predictions_of_all_roots_are_exact(roots):
-    graphs, y = large_graphs()
-    model = small_model(max_epochs=3).fit(graphs, y)
-    found = model.predict_sampled(graphs, roots, 3)
-    np.testing.assert_allclose(found.values, model.predict_proba(graphs), rtol=1e-4)
-    np.testing.assert_allclose(found.spread, 0, atol=1e-6)
-
-
-def test_sampled_predictions_that_cannot_be_are_refused():
-    graphs, y = large_graphs()
-    model = small_model(max_epochs=1).fit(graphs, y)
-    for roots in (None, 0, -1, 1.5, "all", True):
-        with pytest.raises(TwinWLError, match="roots: got"):
-            model.predict_sampled(graphs, roots)
-    with pytest.raises(TwinWLError, match="n_samples: got 1"):
-        model.predict_sampled(graphs, 2, 1)
-    with pytest.raises(NotFittedError):
-        small_model().predict_sampled(graphs, 2)
-    with pytest.raises(TwinWLError, match="bounded by 1-WL"):
-        small_model(max_epochs=1, readout="deepsets").fit(graphs, y).predict_sampled(graphs, 2)
-    two = small_model(max_epochs=1).fit(graphs, {"a": y, "b": 1 - y})
-    with pytest.raises(TwinWLError, match="for_task"):
-        two.predict_sampled(graphs, 2)
-    assert two.for_task("b").predict_sampled(graphs, 2).values.shape == (24, 2)
+def test_predictions_from_samples_were_removed():
+    with pytest.raises(TwinWLError, match="predict_sampled was removed; use predict"):
+        small_model().predict_sampled(None, roots=5)
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,19 @@ from tests.stwin.test_features import batches
 from tests.stwin.test_svc import noisy
 from twinwl import GraphBatch, STwinSVC, TwinWLError
 from twinwl.models import features
-from twinwl.models.explanation import Decision, explanation_of, shown
+from twinwl.models.explanation import Decision, explanation_of, label_text
 from twinwl.models.features import KINDS, stwin_features
 from twinwl.models.similarity import BASES
 from twinwl.refinement.colours import refine
 
 
+def names_of(space):
+    return space.names(np.arange(space.n_columns))
+
+
 def line_of(graph, node, steps, came_from=None):
     """Write a rooted tree literally: walk away from a node, never straight back."""
-    label = shown(graph.nodes[node]["label"])
+    label = label_text(graph.nodes[node]["label"])
     others = [other for other in graph[node] if other != came_from]
     if not steps or not others:
         return label
@@ -143,7 +147,7 @@ def test_columns_come_by_weight_with_the_trees_they_count():
     assert len(explanation.columns) == 3
     shares = [abs(column.share) for column in explanation.columns]
     assert shares == sorted(shares, reverse=True)
-    names = model.space_.names()
+    names = names_of(model.space_)
     for column in explanation.columns:
         assert column.name in names
         assert column.tree.depth == int(column.name[1])

@@ -12,6 +12,10 @@ from twinwl.datasets.graph_files import read_tu
 from twinwl.models.features import KINDS, stwin_features
 
 
+def names_of(space):
+    return space.names(np.arange(space.n_columns))
+
+
 @st.composite
 def batches(draw, directed=None):
     edge_lists, labels, edge_labels = [], [], []
@@ -96,7 +100,7 @@ def test_extended_space_counts_everything_and_leaves_the_old_one_alone(kind, dat
 
 
 def test_joint_columns_are_ordered_by_colour_then_size():
-    names = stwin_features(worked_example(), 2, "joint", initial="degree").space.names()
+    names = names_of(stwin_features(worked_example(), 2, "joint", initial="degree").space)
     pairs = [tuple(int(part[1:]) for part in name.split(":")) for name in names]
     assert pairs == sorted(pairs)
     assert len(set(names)) == len(names)
@@ -109,8 +113,8 @@ def test_rounds_until_stable():
 
 def test_locate_tells_round_colour_and_size():
     space = stwin_features(worked_example(), 1, "joint").space
-    located = [space.locate(column) for column in range(space.n_columns)]
-    assert [f"h{h}:c{c}:s{s}" for h, c, s in located] == space.names()
+    located = list(space.locate(np.arange(space.n_columns)))
+    assert [f"h{h}:c{c}:s{s}" for h, c, s in located] == names_of(space)
 
 
 def test_unknown_kind_names_the_known_ones():
@@ -149,7 +153,7 @@ def test_features_equal_the_oracle_on_real_data(name, tu_zip):
         encoding = stwin_features(batch, 3, kind)
         # Both number colours by first occurrence, except that ours follow the vocabulary in round 0.
         colour_at_first = list(dict.fromkeys(encoding.column_of_node[0].tolist()))
-        located = [encoding.space.locate(column) for column in range(encoding.space.n_columns)]
+        located = list(encoding.space.locate(np.arange(encoding.space.n_columns)))
         for row, vector in zip(encoding.matrix, joint, strict=True):
             expected = Counter()
             for (h, colour, size), count in vector.items():

@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from tests.stwin.test_vectorizer import molecules
 from twinwl import GraphBatch, STwinSVC, STwinSVR, TwinKernel, TwinWLError, TwinWLWarning, arguments
 from twinwl.datasets.graph_files import read_tu
-from twinwl.models import similarity, svc
+from twinwl.models import calibration, similarity
 from twinwl.models.metrics import SCORINGS
 from twinwl.models.similarity import BASES, Similarity
 from twinwl.models.targets import TargetTable
@@ -52,7 +52,7 @@ def test_it_is_the_kernel_and_the_machine_that_it_chose(base, n_classes):
 def test_the_inner_choice_is_that_of_cross_validation():
     batch, y = noisy()
     model = STwinSVC(n_iter=(0, 1, 3), C=(0.1, 1, 1000), random_state=3).fit(batch, y)
-    folds = svc.inner_folds(TargetTable.read(y, len(y), None, None, None).column(0), 5, 3)
+    folds = calibration.inner_folds(TargetTable.read(y, len(y), None, None, None).column(0), 5, 3)
     for (n_iter, C), score in model.inner_scores_.items():
         similarities = TwinKernel(n_iter, model.features, "minmax").fit_transform(batch)
         right = 0
@@ -90,7 +90,7 @@ def test_the_inner_choice_goes_by_its_scoring(scoring, n_classes):
 def test_groups_stay_on_one_side_of_every_inner_fold():
     y = np.arange(40) % 2
     groups = np.arange(40) // 4
-    folds = svc.inner_folds(TargetTable.read(y, len(y), None, None, groups).column(0), 5, 0)
+    folds = calibration.inner_folds(TargetTable.read(y, len(y), None, None, groups).column(0), 5, 0)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(40))
     assert all(not set(groups[learnt]) & set(groups[held]) for learnt, held in folds)
 

@@ -11,10 +11,9 @@ from sklearn.svm import SVR
 
 import twinwl as tw
 from tests.stwin.test_svc import noisy, rings_with_tails
-from twinwl.models.calibration import scaffolds_of
+from twinwl.models.calibration import inner_folds, scaffolds_of
 from twinwl.models.metrics import NUMBER_SCORINGS
 from twinwl.models.similarity import BASES
-from twinwl.models.svc import inner_folds
 from twinwl.models.targets import TargetTable
 from twinwl.report.explain import explain_page
 

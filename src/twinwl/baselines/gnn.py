@@ -216,9 +216,9 @@ class Convolution(nn.Module):
 
     def mean(self, x: Tensor, layer: RowLayer) -> Tensor:
         """Return what each row keeps plus the mean of its messages."""
-        messages, kept = self.messages(x)
+        messages, own = self.messages(x)
         share = as_column(1 / np.maximum(np.diff(layer.ptr), 1), x)
-        return aggregate(messages, layer.ptr, layer.senders) * share + gather(kept, layer.own)
+        return aggregate(messages, layer.ptr, layer.senders) * share + gather(own, layer.own)
 
 
 def redraw(module: Layers) -> Layers:
@@ -513,11 +513,11 @@ class SAGPoolNetwork(RowNetwork):
         score, _ = self.score(states, scale, levels.level(last))
         score = (score * self.sign).tanh()
         weighted = gather(states, levels.level(last).own) * score
-        kept, n_kept = self._best(levels.pooled(last), score.detach()[:, 0])
-        total = pool(weighted, *kept)
+        best_rows, n_kept = self._best(levels.pooled(last), score.detach()[:, 0])
+        total = pool(weighted, *best_rows)
         if self.readout == "mean":
             total = total / as_column(np.maximum(n_kept, 1), total)
-        return torch.cat([total, maxima(weighted, kept)], dim=1)
+        return torch.cat([total, maxima(weighted, best_rows)], dim=1)
 
     def _best(self, rows: Pool, score: Tensor) -> tuple[Pool, Int64]:
         """Return how often each row is among the best of a graph, and how many of these there are."""
@@ -624,10 +624,10 @@ class SortPoolNetwork(RowNetwork):
         # The last key counts most: the graph, then the sorting layer, then each layer before it.
         order = np.lexsort((*keys, graph))  # type: ignore[arg-type]
         rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        kept = rank < self.n_kept
-        places = tuple(as_tensor(each[kept], x.device) for each in (graph, rank))
+        is_first = rank < self.n_kept
+        places = tuple(as_tensor(each[is_first], x.device) for each in (graph, rank))
         sequence = x.new_zeros(len(sizes), self.n_kept, _FIRST_FILTERS)
-        sequence = sequence.index_put(places, gather(read, layer.row_of_item[order[kept]]))
+        sequence = sequence.index_put(places, gather(read, layer.row_of_item[order[is_first]]))
         return (sequence + self.filters.bias).mT
 
 

@@ -434,7 +434,7 @@ def _link(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
     arcs, own, columns = keys(np.stack(batch.arcs(), axis=1)), keys(sets), range(k)
     n_edges = sum(find(keys(sets[:, pair]), arcs)[1] for pair in combinations(columns, 2))
     inside = [find(keys(sets[:, part]), keys(below))[0] for part in combinations(columns, k - 1)]
-    degrees, found = np.diff(batch.indptr), []
+    degrees, moves = np.diff(batch.indptr), []
     for column in columns:
         move_to = sets[:, column]
         owner = np.repeat(np.arange(n), degrees[move_to])
@@ -442,8 +442,8 @@ def _link(batch: GraphBatch, sets: Int64, below: Int64) -> NodeSets:
         others[:, column] = batch.indices[ranges(batch.indptr[move_to], degrees[move_to])]
         # A node that moves to another of its set leaves a key that no set has.
         place, there = find(keys(np.sort(others, axis=1)), own)
-        found.append((owner[there], place[there]))
-    owner, place = (np.concatenate(parts) for parts in zip(*found))
+        moves.append((owner[there], place[there]))
+    owner, place = (np.concatenate(parts) for parts in zip(*moves))
     return NodeSets(
         np.searchsorted(sets[:, 0], batch.graph_ptr),
         np.stack(inside, axis=1),
@@ -502,8 +502,8 @@ class _SetLayers(nn.Module):
     def forward(self, x: Tensor, levels: BatchLevels, last: int) -> tuple[Tensor, int]:
         """Return the rows after the layers, from those of level ``last``, and the number of their level."""
         for number, convolution in enumerate(self.convolutions, start=last + 1):
-            messages, kept = convolution.messages(x)  # type: ignore[operator]
-            x = elu(gnn.with_neighbours(messages, levels.level(number), kept))
+            messages, own = convolution.messages(x)  # type: ignore[operator]
+            x = elu(gnn.with_neighbours(messages, levels.level(number), own))
         return x, last + len(self.convolutions)
 
 
@@ -707,7 +707,7 @@ def path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
     if left.device.type != "cpu":
         return indexed_path_sums(left, right, paths)
     return by_kernels(
-        lambda *rows: ([_path_sums(*rows, *paths)], lambda grad: _path_gradients(grad, *rows, *paths)),
+        lambda *rows: ([_path_sums(*rows, paths)], lambda grad: _path_gradients(grad, *rows, paths)),
         left,
         right,
     )[0]
@@ -724,14 +724,8 @@ def indexed_path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:
 
 
 @kernel(fastmath={"contract"})
-def _path_sums(
-    left_rows: Floats,
-    right_rows: Floats,
-    row_of_pair: NDArray[np.uint32],
-    left: Int64,
-    right: Int64,
-    n_nodes: Int64,
-) -> Floats:
+def _path_sums(left_rows: Floats, right_rows: Floats, paths: Paths) -> Floats:
+    row_of_pair, left, right, n_nodes = paths
     width = left_rows.shape[1]
     out = np.zeros((len(left), width), left_rows.dtype)
     for row in range(len(left)):
@@ -747,14 +741,9 @@ def _path_sums(
 
 @kernel(fastmath={"contract"})
 def _path_gradients(
-    grad: Floats,
-    left_rows: Floats,
-    right_rows: Floats,
-    row_of_pair: NDArray[np.uint32],
-    left: Int64,
-    right: Int64,
-    n_nodes: Int64,
+    grad: Floats, left_rows: Floats, right_rows: Floats, paths: Paths
 ) -> tuple[Floats, Floats]:
+    row_of_pair, left, right, n_nodes = paths
     of_left, of_right = np.zeros_like(left_rows), np.zeros_like(right_rows)
     for row in range(len(left)):
         total, n = grad[row], n_nodes[row]
@@ -783,8 +772,8 @@ class PPGNNetwork(RowNetwork):
             left, right = (_perceptron(side, x) for side in (block.left, block.right))  # type: ignore[arg-type]
             product = path_sums(left, right, paths_of(levels, number))
             of_pairs, of_product = block.join.weight.split([x.shape[1], product.shape[1]], dim=1)  # type: ignore[operator, union-attr]
-            kept = gather(linear(x, of_pairs, block.join.bias), levels.level(number).own)  # type: ignore[arg-type, union-attr]
-            x = torch.addmm(kept, product, of_product.T).relu_()
+            from_pairs = gather(linear(x, of_pairs, block.join.bias), levels.level(number).own)  # type: ignore[arg-type, union-attr]
+            x = torch.addmm(from_pairs, product, of_product.T).relu_()
             ptr, rows, counts = levels.pooled(number)
             diagonal = diagonal_rows(levels, number)[rows]
             sums += [pool(x, ptr, rows, counts * which) for which in (diagonal, ~diagonal)]

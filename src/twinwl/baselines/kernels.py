@@ -17,10 +17,10 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.graphs.labels import recode
 from twinwl.models.base import GraphClassifier, RandomState, graphs_of, one_seed, with_parameters
-from twinwl.models.calibration import Calibration
+from twinwl.models.calibration import INNER_FOLDS, Calibration, inner_folds
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_from_sums
-from twinwl.models.svc import INNER_FOLDS, PENALTIES, Choice, STwinSVC, inner_folds, kernel_svm, select_svms
+from twinwl.models.svc import PENALTIES, Choice, STwinSVC, kernel_svm, select_svms
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 _LABELS = 1 << 21  # more than the labels of any graphs whose kernel fits into memory; its cube fits 64 bits
@@ -291,15 +291,15 @@ class ShortestPathSVC(KernelSVC):
         codes = np.where(codes < 0, len(self.labels_) + batch.node_labels, codes)
         arcs = (np.ones(len(batch.indices)), batch.indices, batch.indptr)
         adjacency = sparse.csr_matrix(arcs, shape=(batch.n_nodes, batch.n_nodes))
-        found = [np.empty((3, 0), np.int64)]
+        triples = [np.empty((3, 0), np.int64)]
         for graph in np.flatnonzero(batch.nodes_per_graph).tolist():
             low, high = batch.graph_ptr[graph : graph + 2].tolist()
             distances = shortest_path(adjacency[low:high, low:high], unweighted=True)
             u, v = np.nonzero((distances > 0) & np.isfinite(distances))
             ends = codes[low + u] * _LABELS + codes[low + v]
             keys, counts = np.unique(distances[u, v].astype(np.int64) * _LABELS**2 + ends, return_counts=True)
-            found.append(np.stack([np.full(len(keys), graph), keys, counts]))
-        return np.concatenate(found, axis=1)
+            triples.append(np.stack([np.full(len(keys), graph), keys, counts]))
+        return np.concatenate(triples, axis=1)
 
 
 @with_parameters

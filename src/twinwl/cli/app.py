@@ -145,8 +145,8 @@ def _check_removed(args: list[str]) -> list[str]:
     >>> _check_removed(["train", "--method=gin"])
     ['train', '--method=gin']
     """
-    for given in (*args[1:2], *(word for word in args if word.startswith("--"))):
-        name = given.partition("=")[0]
+    for argument in (*args[1:2], *(word for word in args if word.startswith("--"))):
+        name = argument.partition("=")[0]
         for key in (name, f"{args[0]} {name}"):
             if key in _REMOVED:
                 raise TwinWLError(f"{key} no longer exists; use {_REMOVED[key]}")
@@ -227,7 +227,7 @@ for _panel, _names in _SUBCOMMANDS.items():
         if hasattr(_module, "register"):
             _module.register(app, _panel)
         else:
-            add(app, _module.hash_graphs if _name == "hash" else getattr(_module, _name), _name, _panel)
+            add(app, getattr(_module, _name), _name, _panel)
 
 
 def main() -> None:

@@ -67,5 +67,5 @@ def audit(
         say_ids(one.data, reading.id)
     table = replace(reading, kind="table", target=None, id=None)
     scored = None if predictions is None else read_columns(predictions, table)
-    found = library.audit_sets(sets, near, level, edge_labels=edge_labels is not False, predictions=scored)
-    publish(found, library.Match._fields, output, html, json=json)
+    result = library.audit_sets(sets, near, level, edge_labels=edge_labels is not False, predictions=scored)
+    publish(result, library.Match._fields, output, html, json=json)

@@ -33,14 +33,14 @@ def ceiling(
     """Compute how well any model could do on a data set, given what it can tell apart."""
     from twinwl.datasets.source import read_source  # noqa: PLC0415  (keeps --help fast)
 
-    found = read_source(data, reading, "needed")
+    dataset = read_source(data, reading, "needed")
     result = tw.research.ceiling(
-        found.graphs,
-        found.targets,
+        dataset.graphs,
+        dataset.targets,
         readout or ["size"],
         n_iter,
         task=task,
         edge_labels=edge_labels,
         ignore_features=ignore_attributes,
     )
-    say(result.to_json() if json else f"{found.name}\n{result}")
+    say(result.to_json() if json else f"{dataset.name}\n{result}")

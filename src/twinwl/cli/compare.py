@@ -64,7 +64,7 @@ def compare(
 
     pair = first, second
     with ProgressBar("comparing"):
-        found = tw.compare(
+        result = tw.compare(
             first.graphs,
             second.graphs,
             readout or ["size"],
@@ -72,15 +72,15 @@ def compare(
             ignore_features=ignore_attributes,
         )
         if html is not None:
-            write_page(html, compare_page(first, second, found, n_iter))
+            write_page(html, compare_page(first, second, result, n_iter))
     if json:
         about = {
-            name: getattr(found, name)
+            name: getattr(result, name)
             for name in ("distinguished", "iteration", "by", "readout", "iterations_run", "features_ignored")
         }
         about |= {
-            "proves_isomorphism": found.proves_isomorphism,
-            "witness": asdict(found.witness) if found.witness else None,
+            "proves_isomorphism": result.proves_isomorphism,
+            "witness": asdict(result.witness) if result.witness else None,
             "graphs": [
                 {"name": part.names[0], "nodes": part.graphs.n_nodes, "edges": part.graphs.n_edges}
                 for part in pair
@@ -91,8 +91,8 @@ def compare(
         for letter, part in zip("AB", pair):
             say(f"{letter}  {part.names[0]}  {facts_of(part.graphs)}")
         graphs = tw.concatenate([part.graphs.without_features() for part in pair])
-        say("\n" + "\n".join(verdict_of(graphs, found)))
+        say("\n" + "\n".join(verdict_of(graphs, result)))
         if html is not None:
             say(f"\nThe page is in {html}")
-    if found.distinguished:
+    if result.distinguished:
         raise typer.Exit(_DIFFERENT)

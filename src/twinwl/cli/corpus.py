@@ -39,10 +39,10 @@ class _RunFlags:
 
     def value(self) -> dict[str, Any]:
         """Return them as the methods of `Corpus` take them."""
-        found = vars(self)
-        if found.pop("json"):
-            found |= {"verbose": False, "on_event": lambda event: say(dumps(event))}
-        return found
+        result = vars(self)
+        if result.pop("json"):
+            result |= {"verbose": False, "on_event": lambda event: say(dumps(event))}
+        return result
 
 
 Running = Annotated[dict[str, Any], _RunFlags]
@@ -95,7 +95,7 @@ def build(
 
     $ twinwl corpus build programs.parquet -o programs --edges-column ends
     """
-    found = tw.Corpus.build(
+    corpus = tw.Corpus.build(
         inputs,
         output,
         kind=kind,
@@ -109,8 +109,8 @@ def build(
         **running,
     )
     if "on_event" not in running:
-        say(f"{len(found):,} graphs in {counted(len(found.shards), 'shard')}: {output}")
-        errors = found.manifest["errors"]
+        say(f"{len(corpus):,} graphs in {counted(len(corpus.shards), 'shard')}: {output}")
+        errors = corpus.manifest["errors"]
         if errors:
             say(f"{counted(errors, 'row')} set aside: {output / 'errors'}")
 
@@ -127,11 +127,11 @@ def dedup(folder: Folder, output: Output, *, running: Running) -> None:
     $ twinwl corpus dedup library -o distinct
     """
     corpus = tw.Corpus(folder)
-    found = corpus.dedup(output, **running)
+    distinct = corpus.dedup(output, **running)
     if "on_event" not in running:
-        spare = len(corpus) - len(found)
-        say(f"{len(corpus):,} graphs, {len(found):,} distinct, {spare:,} duplicates: {output}")
-        say(f"graphs in the largest group: {found.manifest['largest_group']:,}")
+        spare = len(corpus) - len(distinct)
+        say(f"{len(corpus):,} graphs, {len(distinct):,} distinct, {spare:,} duplicates: {output}")
+        say(f"graphs in the largest group: {distinct.manifest['largest_group']:,}")
 
 
 def overlap(
@@ -142,16 +142,16 @@ def overlap(
     running: Running,
 ) -> None:
     """Count the graphs that two corpora have in common."""
-    found = tw.Corpus(first).overlap(tw.Corpus(second), output, **running)
+    shared = tw.Corpus(first).overlap(tw.Corpus(second), output, **running)
     if "on_event" in running:
         return
     counts = [
-        (first, found.graphs, found.distinct, found.graphs_shared),
-        (second, found.other_graphs, found.other_distinct, found.other_graphs_shared),
+        (first, shared.graphs, shared.distinct, shared.graphs_shared),
+        (second, shared.other_graphs, shared.other_distinct, shared.other_graphs_shared),
     ]
     rows = [[str(name), *(f"{number:,}" for number in numbers)] for name, *numbers in counts]
     say(aligned([["", "graphs", "distinct", "in the other"], *rows]))
-    say(f"{found.shared:,} distinct graphs in common" + (f": {output}" if output else ""))
+    say(f"{shared.shared:,} distinct graphs in common" + (f": {output}" if output else ""))
 
 
 def info(
@@ -165,24 +165,24 @@ def info(
     if rows:
         _show(corpus, corpus.head(rows) if seed is None else corpus.sample(rows, seed), json=json)
         return
-    found = corpus.info()
+    result = corpus.info()
     if json:
-        say(dumps(found, indent=1))
+        say(dumps(result, indent=1))
         return
-    graphs = max(found["graphs"], 1)
-    labels = {name: found[name] for name in ("node_labels", "edge_labels")}
-    nodes, edges = (f"{found[name]:,}, {found[name] / graphs:.1f} per graph" for name in ("nodes", "edges"))
-    size = f"{found['shards']:,} shards, {found['bytes'] / 2**20:,.1f} MiB"
-    speed = f"{found['seconds']:,.1f} s, {found['rows_per_second'] or 0:,.0f} rows per second"
+    graphs = max(result["graphs"], 1)
+    labels = {name: result[name] for name in ("node_labels", "edge_labels")}
+    nodes, edges = (f"{result[name]:,}, {result[name] / graphs:.1f} per graph" for name in ("nodes", "edges"))
+    size = f"{result['shards']:,} shards, {result['bytes'] / 2**20:,.1f} MiB"
+    speed = f"{result['seconds']:,.1f} s, {result['rows_per_second'] or 0:,.0f} rows per second"
     print_table(
         [
-            ("graphs", f"{found['graphs']:,} in {size}"),
-            ("set aside", f"{found['errors']:,} rows"),
-            ("nodes", f"{nodes}, at most {found['largest']:,}"),
+            ("graphs", f"{result['graphs']:,} in {size}"),
+            ("set aside", f"{result['errors']:,} rows"),
+            ("nodes", f"{nodes}, at most {result['largest']:,}"),
             ("edges", edges),
             *((name.replace("_", " "), listed(known)) for name, known in labels.items()),
-            ("columns", ", ".join(found["columns"])),
-            ("made by", f"{found['made_by']} in {speed}"),
+            ("columns", ", ".join(result["columns"])),
+            ("made by", f"{result['made_by']} in {speed}"),
         ]
     )
 
@@ -193,14 +193,14 @@ def _show(corpus: tw.Corpus, data: tw.Dataset, *, json: bool) -> None:
     from twinwl.errors import TwinWLError, first_line  # noqa: PLC0415
 
     try:
-        found = corpus.table(data.rows).to_pylist()
+        result = corpus.table(data.rows).to_pylist()
     except (ValueError, OverflowError) as error:  # such as a date after the year 9999
         raise TwinWLError(f"a value of these rows cannot be shown ({first_line(error)})") from error
     hashes = tw.graph_hashes(data.graphs)
     rows = [
         {"id": row["id"], "nodes": row["n_nodes"], "edges": len(row["ends"]) // 2, "hash": digest}
         | {name: row[name] for name in row if name not in OWN_COLUMNS}
-        for row, digest in zip(found, hashes)
+        for row, digest in zip(result, hashes)
     ]
     if json:
         say("\n".join(dumps(row, default=str) for row in rows))
@@ -263,9 +263,9 @@ def train(
     how = resolve("stwin").with_settings(settings)
     corpus = tw.Corpus(folder)
     names = [target] if target in corpus.manifest["columns"] else target.split(",")
-    found = targets_in(corpus, names)
-    chosen = task_of(found.y, task, target, names if len(names) > 1 else ())
-    say(f"{len(found.rows):,} of {len(corpus):,} graphs have a target")
+    result = targets_in(corpus, names)
+    chosen = task_of(result.y, task, target, names if len(names) > 1 else ())
+    say(f"{len(result.rows):,} of {len(corpus):,} graphs have a target")
     say(f"Task: {chosen}")
     model = how.model(chosen, seed)
     corpus.train(model, names, memory=memory)

@@ -2,7 +2,7 @@
 
 Graphs are the same if they are isomorphic, including the labels of nodes and edges. [bold]--same[/] sets
 what the labels of molecules contain: acetate and acetic acid are the same only at the level skeleton, L-
-and D-alanine at every level except stereo (see docs/molecules.md). Tables of molecules, .sdf, graph6 and
+and D-alanine at every level except stereo. Tables of molecules, .sdf, graph6 and
 SMILES files are read as a stream, so they can have any length.
 
 -o writes DATA again without its duplicates: of a table (.csv, .tsv, .json, .jsonl or .parquet) all columns,
@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import twinwl as tw
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, TABLES, arg, check_output, opt, say_ids
-from twinwl.cli.output import write_table
+from twinwl.cli.output import cells_for, write_table
 from twinwl.errors import TwinWLError
 from twinwl.files.storage import open_to_write
 from twinwl.terminal import ProgressBar, counted, one_line, say
@@ -88,39 +88,41 @@ def dedup(
     columns, table_targets, rule = _check(file, reading, output, keep, groups)
     read = _Rows([], [], [], [], [], {})
     with ProgressBar("graphs compared") as progress:
-        blocks = read.of(file, reading, progress, edge_labels=edge_labels is not False)
-        found = tw.deduplicate(blocks, exact=exact, ignore_features=ignore_attributes)
+        blocks = read.of(
+            file, reading, progress, edge_labels=edge_labels is not False, lines=output is not None
+        )
+        grouping = tw.deduplicate(blocks, exact=exact, ignore_features=ignore_attributes)
         level = reading.level if read.names and len(read.smiles) == len(read.names) else None
-        differing = {} if level is None else differing_groups(found, read.smiles, level)
-    targets = {**read.targets}
-    targets |= {name: targets_in(columns, name, read.rows, file) for name in table_targets}
-    contradictions = {name: len(found.contradictions(values)) for name, values in targets.items()}
-    chosen = found.choose(rule if isinstance(rule, str) else rule[read.rows])
+        differing = {} if level is None else differing_groups(grouping, read.smiles, level)
+    of_table = {name: targets_in(columns, name, read.rows, file) for name in table_targets}
+    targets = read.targets | of_table
+    contradictions = {name: len(grouping.contradictions(values)) for name, values in targets.items()}
+    chosen = grouping.choose(rule if isinstance(rule, str) else rule[read.rows])
     notes = [] if output is None else _write(output, file, reading, columns, read, sorted(chosen.tolist()))
     if groups is not None:
-        of_graph = {"group": found.labels.tolist(), "representative": chosen[found.labels].tolist()}
+        of_graph = {"group": grouping.labels.tolist(), "representative": chosen[grouping.labels].tolist()}
         about = {"graph": range(len(read.names)), "row": read.rows, "name": read.names, **of_graph}
         write_table(groups, {**about, **targets, **about})  # ours, where a target has such a name
         notes.append(f"Groups written to {groups}")
     if json:
         errors = read.errors
         result = {
-            "graphs": len(found.labels),
-            "distinct": len(found),
-            "exact": found.exact,
+            "graphs": len(grouping.labels),
+            "distinct": len(grouping),
+            "exact": grouping.exact,
             "same": level,
             "groups_that_differ": differing,
             "contradictions": contradictions,
-            "features_ignored": found.features_ignored,
+            "features_ignored": grouping.features_ignored,
             "rows": read.rows,
             "skipped_lines": [error.line for error in errors if error.line is not None],
             "errors": [error._asdict() for error in errors],
             "representatives": chosen.tolist(),
-            "labels": found.labels.tolist(),
+            "labels": grouping.labels.tolist(),
         }
         say(dumps(result))
         return
-    _print_summary(found, read.names, level, differing)
+    _print_summary(grouping, read.names, level, differing)
     for name, count in contradictions.items():
         say(f"{counted(count, 'group')} with more than one {name!r}.")
     if notes:
@@ -180,7 +182,7 @@ class _Rows(NamedTuple):
     """Of sources that are no tables, whose targets come with the graphs."""
 
     def of(
-        self, file: str, reading: ReadOptions, progress: ProgressBar, *, edge_labels: bool
+        self, file: str, reading: ReadOptions, progress: ProgressBar, *, edge_labels: bool, lines: bool
     ) -> Iterator[tw.GraphBatch]:
         """Yield the graphs of a source in blocks, and note what they are."""
         from twinwl.datasets.source import iter_source  # noqa: PLC0415
@@ -192,7 +194,7 @@ class _Rows(NamedTuple):
             self.rows.extend(block.rows.tolist())
             self.errors.extend(block.errors)
             self.smiles.extend(block.smiles or ())
-            self.lines.extend(block.lines)
+            self.lines.extend(block.lines if lines else ())  # they may take more memory than all else
             if block.y is not None and not block.tasks:
                 self.targets[block.target or "target"] = block.y.tolist()
             if len(block.graphs):
@@ -233,40 +235,36 @@ def _write_rows(
     path: Path, more: Mapping[str, Sequence[Any]], columns: Mapping[str, list[Any]], rows: Sequence[int]
 ) -> None:
     """Write some rows of a table, behind further columns of these rows."""
-    from twinwl.evaluation.predictions import as_numbers  # noqa: PLC0415  (slow)
-
     cells = {name: [column[row] for row in rows] for name, column in columns.items()}
-    if path.suffix.lower() not in {".csv", ".tsv"}:  # formats that know numbers
-        cells = {name: as_numbers(column) for name, column in cells.items()}
-    write_table(path, {**more, **cells})
+    write_table(path, {**more, **cells_for(path, cells)})
 
 
 def _print_summary(
-    found: tw.results.Deduplication,
+    grouping: tw.results.Deduplication,
     names: list[str],
     level: AtomLevel | None,
     differing: dict[AtomLevel, int],
 ) -> None:
     import numpy as np  # noqa: PLC0415
 
-    n_graphs, n_groups = len(found.labels), len(found)
+    n_graphs, n_groups = len(grouping.labels), len(grouping)
     spare = n_graphs - n_groups
     copies = f"{counted(spare, 'duplicate')} ({100 * spare / n_graphs:.1f} %)" if spare else "no duplicates"
     say(f"{counted(n_graphs, 'graph')}, {n_groups:,} distinct, {copies}")
     if level is not None:
         say(f"Molecules are the same if they agree in {_AGREE[level]} (--same {level}).")
-    sizes = np.bincount(found.labels)
+    sizes = np.bincount(grouping.labels)
     n_copied = int(np.count_nonzero(sizes > 1))
     for finer, count in differing.items():
         if count:
             say(f"{counted(count, 'group')} of {n_copied:,} differ in {_DIFFER[finer]}.")
-    if not found.exact:
+    if not grouping.exact:
         say("By hash only: graphs that the Twin-WL test cannot tell apart count as the same.")
-    if found.features_ignored:
+    if grouping.features_ignored:
         say("Node features were ignored: graphs that count as the same may differ in them.")
     if n_copied:
         say("\nLargest groups")
     for group in np.argsort(-sizes, kind="stable")[: min(n_copied, _GROUPS_SHOWN)]:
-        members = np.flatnonzero(found.labels == group)
+        members = np.flatnonzero(grouping.labels == group)
         shown = ", ".join(one_line(names[graph]) for graph in members[:_NAMES_SHOWN].tolist())
         say(f"{len(members):>8,}  {shown}{', …' * (len(members) > _NAMES_SHOWN)}")

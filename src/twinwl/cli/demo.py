@@ -94,8 +94,8 @@ def _refine() -> dict[str, list[Any]]:
 
     rounds = rounds_of_pair(worked_example(), _ROUNDS)
     return {
-        "1-WL": [tuple(zip(*(row.counts for row in found.rows))) for found in rounds],
-        "Twin-WL": [tuple(zip(*(row.sums for row in found.rows))) for found in rounds],
+        "1-WL": [tuple(zip(*(row.counts for row in result.rows))) for result in rounds],
+        "Twin-WL": [tuple(zip(*(row.sums for row in result.rows))) for result in rounds],
     }
 
 
@@ -140,8 +140,8 @@ def _figures(datasets: list[tw.Dataset], began: float) -> list[list[str]]:
             say(f"{title} …", error=True)
             try:
                 for method, name in methods.items():
-                    found = tw.evaluate(method, data, n_folds=_FOLDS)
-                    figure = f"{100 * found.mean:.1f} ± {100 * found.std:.1f}"
+                    result = tw.evaluate(method, data, n_folds=_FOLDS)
+                    figure = f"{100 * result.mean:.1f} ± {100 * result.std:.1f}"
                     figures.setdefault(name, {})[data.name] = figure
             except MissingExtraError as error:
                 say(f"left out: {error}", error=True)
@@ -175,16 +175,16 @@ def _write_page(path: Path, figures: list[list[str]], explained: dict[int, Any])
 
     patterns = [
         [
-            f"{found.predicted}, graph {graph}",
+            f"{result.predicted}, graph {graph}",
             f"{column.share:+.3f}",
             f"{len(column.nodes)} × {str(column.tree).partition(chr(10))[0]}",
         ]
-        for graph, found in explained.items()
-        for column in found.columns[:2]
+        for graph, result in explained.items()
+        for column in result.columns[:2]
     ]
     pair = "A pair that the model has not seen, its nodes shaded by their shares of the decision."
     columns = "Patterns with the largest shares of the decision: how often, and the atom in the centre."
-    drawings = Drawings([found._repr_html_() for found in explained.values()], pair)
+    drawings = Drawings([result._repr_html_() for result in explained.values()], pair)
     listed = PlainTable(["class", "share", "pattern"], patterns, frozenset({2}))
     example = PlainTable(["", "G1", "G2"], _example_rows())
     page = Page(

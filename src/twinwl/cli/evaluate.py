@@ -93,31 +93,42 @@ class _Flags(ReadingAtomsFlags):
     ] = None
 
 
-def evaluate(  # noqa: PLR0917  (the options of a command)
+@dataclass
+class _EvaluationFlags:
+    """The options that are parameters of `twinwl.evaluate`, under the same names."""
+
+    protocol: Annotated[str, opt("Protocol of the main figure.", "NAME")] = "fair"
+    grid: Annotated[str | None, opt("Search a grid: compact or paper. \\[default: none]", "NAME")] = None
+    n_folds: Annotated[int, opt("Number of folds.", None, "--folds", min=2)] = 10
+    repeats: Annotated[int, opt("Number of draws of the folds.", min=1)] = 1
+    seed: Annotated[int, opt("Seed of the folds and the training.", min=0)] = 0
+    task: o.Task = "auto"
+    metrics: Annotated[list[str] | None, opt("Metric to show; may be repeated.", "NAME", "--metric")] = None
+    scoring: o.Scoring = None
+    positive: o.Positive = None
+    rope: Annotated[float, opt("Largest difference of practically equal methods.", "SHARE", min=0)] = 0.01
+    ignore_node_attributes: o.IgnoreAttributes = False
+    engine: o.EngineName = "local"
+    address: o.Address = None
+    store: Annotated[Path | None, opt("File of finished folds; these are not run again.", "FILE")] = None
+
+    def value(self) -> dict[str, Any]:
+        """Return them as keyword arguments."""
+        return {**vars(self), "metrics": self.metrics or None}
+
+
+def evaluate(
     data: o.Data,
     method: Annotated[
         list[str] | None, opt("Method; may be repeated. \\[default: stwin-svc]", "NAME")
     ] = None,
-    protocol: Annotated[str, opt("Protocol of the main figure.", "NAME")] = "fair",
-    grid: Annotated[str | None, opt("Search a grid: compact or paper. \\[default: none]", "NAME")] = None,
-    folds: Annotated[int, opt("Number of folds.", min=2)] = 10,
-    repeats: Annotated[int, opt("Number of draws of the folds.", min=1)] = 1,
-    seed: Annotated[int, opt("Seed of the folds and the training.", min=0)] = 0,
     split: Annotated[str, opt("How to split; see below.", "stratified|scaffold|FILE|COL")] = "stratified",
     groups: Annotated[str | None, opt("Column of groups that are kept in one part.", "COL")] = None,
-    task: o.Task = "auto",
-    metric: Annotated[list[str] | None, opt("Metric to show; may be repeated.", "NAME")] = None,
-    scoring: o.Scoring = None,
-    positive: o.Positive = None,
     extra_features: o.ExtraFeatures = None,
-    rope: Annotated[float, opt("Largest difference of practically equal methods.", "SHARE", min=0)] = 0.01,
-    ignore_attributes: o.IgnoreAttributes = False,
-    engine: o.EngineName = "local",
-    address: o.Address = None,
-    store: Annotated[Path | None, opt("File of finished folds; these are not run again.", "FILE")] = None,
     output: Annotated[Path | None, opt("Also write the figures to a table, or to a .tex.", *OUTPUT)] = None,
     json: o.Json = False,
     *,
+    how: Annotated[dict[str, Any], _EvaluationFlags],
     settings: o.Settings,
     reading: Annotated[Any, _Flags],  # noqa: ANN401  (`ReadOptions`, which is slow to load)
 ) -> None:
@@ -127,21 +138,20 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
     reading = replace(
         reading, not_targets=tuple(filter(None, (split, groups, *(extra_features or "").split(","))))
     )
-    o.check_ending(store, o.STORES, or_unknown=True)
+    o.check_ending(how["store"], o.STORES, or_unknown=True)
     o.check_output(output, (*o.TABLES, ".tex"), inputs=(data, split))
     from twinwl.evaluation.methods import resolve  # noqa: PLC0415
     from twinwl.evaluation.result import check_protocol  # noqa: PLC0415
     from twinwl.evaluation.splits import groups_of, opened_split, read_column  # noqa: PLC0415
     from twinwl.models.metrics import known_metrics  # noqa: PLC0415
 
-    check_protocol(protocol)
-    known_metrics(metric or [])
-    known_metrics([] if scoring is None else [scoring], "scoring")
-    methods, edge_labels = [], settings.pop("edge_labels", None)
-    for name in method or ["stwin-svc"]:  # a typo shows before an hour of work
-        chosen = resolve(name).with_settings(settings)
-        chosen.configs(grid)
-        methods.append(chosen)
+    check_protocol(how["protocol"])
+    known_metrics(how["metrics"] or [])
+    known_metrics([how["scoring"]] if how["scoring"] else [], "scoring")
+    edge_labels = settings.pop("edge_labels", None)
+    methods = [resolve(name).with_settings(settings) for name in method or ["stwin-svc"]]
+    for each in methods:  # a typo shows before an hour of work
+        each.configs(how["grid"])
     by = opened_split(data, reading, split)
     of_groups = None if groups is None else read_column(data, reading, groups, "groups")
     dataset = with_extra_features(read_source(data, reading, "needed"), extra_features, data, reading)
@@ -149,29 +159,12 @@ def evaluate(  # noqa: PLR0917  (the options of a command)
         dataset = replace(dataset, groups=groups_of(of_groups, dataset))
     try:
         result = tw.evaluate(
-            methods,
-            dataset,
-            protocol,
-            grid=grid,
-            n_folds=folds,
-            repeats=repeats,
-            seed=seed,
-            split=by,
-            task=task,
-            metrics=metric or None,
-            scoring=scoring,
-            positive=positive,
-            edge_labels=edge_labels,
-            ignore_node_attributes=ignore_attributes,
-            n_jobs=reading.n_jobs,
-            store=store,
-            engine=engine,
-            address=address,
-            rope=rope,
+            methods, dataset, split=by, edge_labels=edge_labels, n_jobs=reading.n_jobs, **how
         )
     except KeyboardInterrupt:
-        kept = f"; finished folds are in {store}; run the same command to continue" if store else ""
-        say(f"interrupted{kept}", error=True)
+        store = how["store"]
+        hint = f"; finished folds are in {store}; run the same command to continue" if store else ""
+        say(f"interrupted{hint}", error=True)
         raise typer.Exit(130) from None
     if output is not None:
         records = result.to_records()

@@ -89,14 +89,14 @@ def explain(
     if alone:
         _explain_one(loaded, named, top, target, near, html, png)
     if output is not None or not alone:
-        found = explain_all(loaded, named, top)
+        result = explain_all(loaded, named, top)
     if output is not None:
-        write_table(output, found.table(named))
+        write_table(output, result.table(named))
     if not alone:
         if html is not None:
-            page = gallery_page(named, found, loaded, truth=truth, nearest=near, target=target, most=most)
+            page = gallery_page(named, result, loaded, truth=truth, nearest=near, target=target, most=most)
             write_page(html, page)
-        _print_patterns(named, found.named(target))
+        _print_patterns(named, result.named(target))
     for what, path in (("page", html), ("picture", png), ("table", output)):
         if path is not None:
             say(f"\nThe {what} is in {path}")
@@ -115,31 +115,31 @@ def _explain_one(
     from twinwl.report.page import facts_of, write_page  # noqa: PLC0415
 
     with ProgressBar("explaining"):
-        found = replace(explained(model, named.graphs, top), target=target)
-        probabilities = probabilities_of(model, named.graphs, [found])
-    found, probability = classes_named(found, target), None if probabilities is None else probabilities[0]
+        result = replace(explained(model, named.graphs, top), target=target)
+        probabilities = probabilities_of(model, named.graphs, [result])
+    result, probability = classes_named(result, target), None if probabilities is None else probabilities[0]
     if html is not None:
-        write_page(html, explain_page(named, found, model, probability=probability, nearest=near))
+        write_page(html, explain_page(named, result, model, probability=probability, nearest=near))
     if png is not None:
         from twinwl.report.picture import draw_explanation  # noqa: PLC0415
 
         smiles = named.smiles[0] if named.smiles else None
-        draw_explanation(found, png, smiles, name=named.names[0], probability=probability, model=model)
+        draw_explanation(result, png, smiles, name=named.names[0], probability=probability, model=model)
     say(f"{named.names[0]}  {facts_of(named.graphs, molecule=named.smiles is not None)}\n")
-    say(headline(found, probability))
-    say(f"Positive shares are for {found.sides[0]}, negative ones for {found.sides[1]}.\n\n{found}")
+    say(headline(result, probability))
+    say(f"Positive shares are for {result.sides[0]}, negative ones for {result.sides[1]}.\n\n{result}")
     if near is not None:
         sentence = near.matches[0].sentence
         say(f"\n{sentence[0].upper()}{sentence[1:]}")
 
 
-def _print_patterns(data: tw.Dataset, found: ExplainedGraphs) -> None:
+def _print_patterns(data: tw.Dataset, explained_graphs: ExplainedGraphs) -> None:
     from twinwl.report.page import signed  # noqa: PLC0415
 
     noun = "graph" if data.smiles is None else "molecule"
     say(f"{data.name}  {counted(len(data), noun)}")
-    if found.explanations[0].against is not None:
-        counts = Counter(one.predicted for one in found.explanations).most_common()
+    if explained_graphs.explanations[0].against is not None:
+        counts = Counter(one.predicted for one in explained_graphs.explanations).most_common()
         say("Predicted " + ", ".join(f"{name}: {count:,}" for name, count in counts))
     rows = [
         (
@@ -149,7 +149,7 @@ def _print_patterns(data: tw.Dataset, found: ExplainedGraphs) -> None:
             f"{pattern.total:.3g}",
             "\n".join([pattern.column.name, str(pattern.column.tree), *filter(None, [pattern.smarts])]),
         )
-        for pattern in found.patterns
+        for pattern in explained_graphs.patterns
     ]
     if rows:
         say("\nPatterns that recur, largest total contribution first")

@@ -59,20 +59,20 @@ def features(
     from twinwl.evaluation.methods import VECTORIZER  # noqa: PLC0415
 
     chosen = VECTORIZER.with_settings(settings)
-    found = read_source(data, reading)
+    dataset = read_source(data, reading)
     with ProgressBar("encoding"):
         vectorizer = chosen.build({}, 0)
-        matrix = vectorizer.fit_transform(found.graphs)
+        matrix = vectorizer.fit_transform(dataset.graphs)
         names = vectorizer.get_feature_names_out().tolist()
         for file in files:
             with open_to_write(file) as stream:
                 (_write_parquet if file.suffix.lower() == _PARQUET else _write_npz)(
-                    stream, matrix, names, found
+                    stream, matrix, names, dataset
                 )
     share = f"{matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1]):.2%}"
     say(f"{matrix.shape[0]:,} graphs × {matrix.shape[1]:,} columns, {share} of the entries nonzero")
-    if found.y is not None:
-        say(f"y: {found.target or 'the classes of ' + found.name}")
+    if dataset.y is not None:
+        say(f"y: {dataset.target or 'the classes of ' + dataset.name}")
     say(f"written: {', '.join(map(str, files))}")
 
 

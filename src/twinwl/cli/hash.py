@@ -2,8 +2,7 @@
 
 One line per graph: the hash and the graph's name. Isomorphic graphs have equal hashes, so different hashes
 mean different graphs. Graphs with equal hashes are not necessarily isomorphic: they have the same colours
-of 1-WL and sizes of rooted subgraphs. [bold]--same[/] sets what the labels of molecules contain (see
-docs/molecules.md).
+of 1-WL and sizes of rooted subgraphs. [bold]--same[/] sets what the labels of molecules contain.
 
 [bold]Examples[/]
 
@@ -24,7 +23,7 @@ from twinwl.cli.options import EdgeLabels, IgnoreAttributes, ReadingSame, Readou
 from twinwl.terminal import ProgressBar, one_line, say
 
 
-def hash_graphs(
+def hash(  # noqa: A001  (the name of the command)
     files: Annotated[
         list[str], arg("DATA", "Files, FILE#17, smiles:CCO, graph6:Bw, or - for graph6 from standard input.")
     ],
@@ -57,6 +56,6 @@ def hash_graphs(
                 ignore_features=ignore_attributes,
             )
             for digest, name, row in zip(hashes, block.names, block.rows.tolist()):
-                found = {"hash": digest, "name": name, "row": row}
-                say(dumps(found) if json else f"{digest}  {one_line(name)}")
+                result = {"hash": digest, "name": name, "row": row}
+                say(dumps(result) if json else f"{digest}  {one_line(name)}")
             progress.advance(len(hashes))

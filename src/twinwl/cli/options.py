@@ -1,9 +1,15 @@
-"""Arguments and options that several subcommands have in common, each declared once.
+"""Options of subcommands, each declared once, the files that they write, and the pages of ``--help``.
 
 `add` makes a subcommand of a function: the first line of its docstring is the help, and what follows, or
 what follows the first line of its module's docstring, the epilog. Options that commands share as a group
 are the fields of a dataclass, such as `ReadingFlags`: a parameter that is annotated with it (`Reading`) is
 replaced by these options, and the command receives the value that they make.
+
+A page of help has two plain columns, so that it fits on one screen or two. Typer's own pages give an option
+four columns and each section a frame; at 80 characters a short sentence then takes four lines.
+
+A file to write is checked before any work is done: the ending of its name decides the format, and an ending
+whose format the command does not write is refused.
 """
 
 from __future__ import annotations
@@ -82,7 +88,7 @@ def _show(command: Any, ctx: Any) -> None:  # noqa: ANN401  (of click, or of typ
     from rich import markup, padding, table  # noqa: PLC0415  (only for help)
 
     console = new_console(markup=True)
-    sections = _sections(command, ctx)
+    sections = sections_of(command, ctx)
     arguments = [left for left, _ in sections.get("Arguments", [])]
     rest = [*arguments, "COMMAND"] if isinstance(command, TyperGroup) else arguments
     console.print(f"[bold]Usage:[/] {markup.escape(' '.join([ctx.command_path, '[OPTIONS]', *rest]))}")
@@ -96,14 +102,14 @@ def _show(command: Any, ctx: Any) -> None:  # noqa: ANN401  (of click, or of typ
             grid.add_row(markup.escape(left), right)
         console.print(padding.Padding(grid, (0, 0, 0, 2)))
     before = ""
-    for paragraph in _filled_in(command.epilog).split("\n\n") if command.epilog else ():
+    for paragraph in filled_in(command.epilog).split("\n\n") if command.epilog else ():
         if not before.startswith(("$", "[dim]")) or not paragraph.startswith(("$", "[dim]")):
             console.print()
         console.print(paragraph)
         before = paragraph
 
 
-def _sections(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
+def sections_of(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
     """Return title and rows of each section."""
     sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
     others = []
@@ -120,9 +126,9 @@ def _sections(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # no
         more = f"{', '.join(others)}: see [cyan]twinwl {_SHOWN_BY} --help[/]."
         sections.setdefault(READING, []).append(("…", more))
     for name in command.list_commands(ctx) if isinstance(command, TyperGroup) else ():
-        found = command.commands[name]
-        row = (name, (found.help or "").partition("\n")[0])
-        sections.setdefault(getattr(found, "rich_help_panel", None) or "Commands", []).append(row)
+        result = command.commands[name]
+        row = (name, (result.help or "").partition("\n")[0])
+        sections.setdefault(getattr(result, "rich_help_panel", None) or "Commands", []).append(row)
     return {title: rows for title, rows in sections.items() if rows}
 
 
@@ -138,7 +144,7 @@ def _option(param: Any) -> tuple[str, str]:  # noqa: ANN401
     return f"{names} {value}".rstrip(), text.strip()
 
 
-def _filled_in(epilog: str) -> str:
+def filled_in(epilog: str) -> str:
     """Replace ``{readouts}`` and so on by the names that the tables of the library have."""
     from twinwl.models.metrics import names_for  # noqa: PLC0415  (only help needs it)
 
@@ -162,10 +168,10 @@ def _expand(command: Callable[..., None]) -> Callable[..., None]:
         options += fields
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:  # noqa: ANN401  (whatever options there are)
+    def run(**values: Any) -> None:  # noqa: ANN401  (whatever options there are)
         for name, (kind, names) in groups.items():
-            given[name] = kind(**{field: given.pop(field) for field in names}).value()
-        command(**given)
+            values[name] = kind(**{field: values.pop(field) for field in names}).value()
+        command(**values)
 
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {option.name: option.annotation for option in options}
@@ -193,20 +199,20 @@ def long_help(docstring: str | None) -> str:
 def among(option: str, name: str = "", *, several: bool = False) -> Callable[[Any], Any]:
     """Return a callback that refuses values that are not in an option's `CHOICES`, or several with commas."""
 
-    def check(given: Any) -> Any:  # noqa: ANN401  (as in typer)
+    def check(text: Any) -> Any:  # noqa: ANN401  (as in typer)
         from twinwl.arguments import MARKED_WL, checked, one_of  # noqa: PLC0415  (keeps --help fast)
 
         more = [MARKED_WL] if option == "readout" else []
-        for value in [] if given is None else given.split(",") if several else [given]:
+        for value in [] if text is None else text.split(",") if several else [text]:
             checked(name or "--" + option.replace("_", "-"), value.strip(), one_of(*CHOICES[option]), *more)
-        return given
+        return text
 
     return check
 
 
-def _names_of_readouts(given: list[str] | None) -> list[str]:
+def _names_of_readouts(texts: list[str] | None) -> list[str]:
     """Return the readouts that are named, in options of their own or with commas between."""
-    names = [name.strip() for text in given or [] for name in text.split(",")]
+    names = [name.strip() for text in texts or [] for name in text.split(",")]
     return [among("readout")(name) for name in names]  # typer 0.16 fails where None comes back for a list
 
 
@@ -273,8 +279,8 @@ def check_output(
         raise TwinWLError(f"cannot write {str(path)!r}: that is a folder; name a file in it")
     if not os.access(folder, os.W_OK):
         raise TwinWLError(f"cannot write {str(path)!r}: its folder is not writable")
-    for given in filter(None, inputs):
-        if any(_same_file(path, name) for name in (str(given), str(given).rpartition("#")[0])):
+    for source in filter(None, inputs):
+        if any(_same_file(path, name) for name in (str(source), str(source).rpartition("#")[0])):
             raise TwinWLError(f"cannot write {str(path)!r}: that is the input; name another file")
 
 
@@ -300,9 +306,9 @@ def check_ending(path: Path | None, endings: tuple[str, ...], *, or_unknown: boo
         import_extra("pyarrow.parquet", extra="parquet")
 
 
-def say_ids(data: Dataset, given: str | None) -> None:
+def say_ids(data: Dataset, id_column: str | None) -> None:
     """Say which column of a table has the ids, unless it was given."""
-    if given is None and data.id is not None:
+    if id_column is None and data.id is not None:
         say(f"{data.name}: ids from the column {data.id!r} (--id names another)", error=True)
 
 
@@ -467,13 +473,13 @@ class SettingFlags:
         >>> SettingFlags(["n-iter=2,3", "hops=growing", "refit=true", "scoring=none"]).value()
         {'n_iter': [2, 3], 'hops': 'growing', 'refit': True, 'scoring': None}
         """
-        found: dict[str, Any] = {} if self.edge_labels is None else {"edge_labels": self.edge_labels}
+        result: dict[str, Any] = {} if self.edge_labels is None else {"edge_labels": self.edge_labels}
         for text in self.settings or ():
             key, equals, value = text.partition("=")
             if not equals:
                 raise TwinWLError(f"--set: got {text!r}, expected KEY=VALUE, such as n_iter=3")
-            found[key.strip().replace("-", "_")] = _setting(value.strip())
-        return found
+            result[key.strip().replace("-", "_")] = _setting(value.strip())
+        return result
 
 
 Settings = Annotated[dict[str, Any], SettingFlags]

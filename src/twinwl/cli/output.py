@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,32 @@ if TYPE_CHECKING:
     from twinwl.models.metrics import Rendered
 
 _TEXTS_SHOWN = 8
+_INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+
+
+def cells_for(path: Path, columns: Mapping[str, list[Any]]) -> Mapping[str, list[Any]]:
+    """Return the columns of a text file, with numbers if the format of a path has numbers."""
+    if path.suffix.lower() in {".csv", ".tsv"}:
+        return columns
+    return {name: _as_numbers(cells) for name, cells in columns.items()}
+
+
+def _as_numbers(cells: Sequence[Any]) -> list[Any]:
+    """Return the cells of a text file as numbers if all are, None where empty, for formats that have numbers.
+
+    Identifiers such as 007 stay text.
+
+    >>> _as_numbers(["1", "", "-2"]), _as_numbers(["0.5", "3"]), _as_numbers(["007", "1"])
+    ([1, None, -2], [0.5, 3.0], ['007', '1'])
+    """
+    if not all(cell is None or isinstance(cell, str) for cell in cells):
+        return list(cells)
+    texts = [cell.strip() for cell in cells if cell is not None and cell.strip()]
+    kind: Callable[[str], float] = int if all(map(_INTEGER.fullmatch, texts)) else float
+    if not texts or not all(_NUMBER.fullmatch(text) and math.isfinite(float(text)) for text in texts):
+        return list(cells)
+    return [kind(cell) if cell is not None and cell.strip() else None for cell in cells]
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> None:

@@ -60,7 +60,7 @@ def power(
 
     if "" not in sys.path:
         sys.path.insert(0, "")  # a function of one's own is often in the folder where the command runs
-    found = library.power(
+    result = library.power(
         tested,
         suite,
         categories=category or None,
@@ -70,4 +70,4 @@ def power(
         edge_labels=edge_labels is not False,
         data_dir=data_dir,
     )
-    publish(found, library.PairScore._fields, output, html, json=json)
+    publish(result, library.PairScore._fields, output, html, json=json)

@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from twinwl.cli import options as o
 from twinwl.cli.options import OUTPUT, opt
-from twinwl.cli.output import load_predictor, write_table
+from twinwl.cli.output import cells_for, load_predictor, write_table
 from twinwl.graphs.atom_labels import FIRST_ATOMS
 from twinwl.terminal import ProgressBar, say
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.evaluation.neighbours import Neighbour
 
-_MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
+_MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/benchmarks/trust.md
 
 
 def predict(
@@ -103,39 +103,38 @@ def predict(
     without_targets = replace(reading, target=None)
     columns = sources.read_columns(data, without_targets)
     several = loaded.tasks_ is not None
-    found, truth = sources.read_with_targets(data, without_targets if several else reading)
+    dataset, truth = sources.read_with_targets(data, without_targets if several else reading)
     truths = (
-        predictions.truths_of(loaded, reading.target, columns, found)
+        predictions.truths_of(loaded, reading.target, columns, dataset)
         if several
         else {str(reading.target): truth}
     )
-    o.say_ids(found, reading.id)
-    found = sources.with_extra_features(found, getattr(loaded, "extra_names_", None), data, reading)
+    o.say_ids(dataset, reading.id)
+    dataset = sources.with_extra_features(dataset, getattr(loaded, "extra_names_", None), data, reading)
     with ProgressBar("predicting"):
-        unseen = predictions.unseen_shares(loaded, found.graphs)
-        answers, lines = predictions.answers_about(loaded, found, truths, request)
+        unseen = predictions.unseen_shares(loaded, dataset.graphs)
+        answers, lines = predictions.answers_about(loaded, dataset, truths, request)
     if unseen is not None:
         answers |= _unseen_columns(unseen, by_round=by_round)
     if train is not None:
         training = sources.read_source(train, replace(others, usual_atoms=reading.usual_atoms), "none")
-        answers |= _nearest_columns(search(found, training, 1, reading).matches)
+        answers |= _nearest_columns(search(dataset, training, 1, reading).matches)
     if truth is not None and not columns:
         answers["target"] = truth
-    if output is not None and output.suffix.lower() in {".json", ".jsonl", ".parquet"}:
-        columns = {name: predictions.as_numbers(cells) for name, cells in columns.items()}
-    table = predictions.prediction_table(found, columns, answers)
+    source = columns if output is None else cells_for(output, columns)
+    table = predictions.prediction_table(dataset, source, answers)
     if output is None:
         say(table_bytes(table, ".csv").decode(), end="")
     else:
         write_table(output, table)
-        left = f" for {len(table['index']):,} rows" if found.errors else ""
-        why = f"; the column {list(table)[-1]!r} says why the others have none" if found.errors else ""
+        left = f" for {len(table['index']):,} rows" if dataset.errors else ""
+        why = f"; the column {list(table)[-1]!r} says why the others have none" if dataset.errors else ""
         of = f" of {len(loaded.tasks_)} targets" if several else ""
-        say(f"{len(found):,} predictions{of}{left} in {output}{why}", error=True)
+        say(f"{len(dataset):,} predictions{of}{left} in {output}{why}", error=True)
     for line in lines:
         say(line, error=True)
-    if unseen is not None and found.graphs.n_nodes:
-        _print_unseen(unseen, found.graphs.nodes_per_graph, promised=confidence is not None)
+    if unseen is not None and dataset.graphs.n_nodes:
+        _print_unseen(unseen, dataset.graphs.nodes_per_graph, promised=confidence is not None)
 
 
 def _nearest_columns(nearest: list[Neighbour]) -> dict[str, Sequence[Any]]:

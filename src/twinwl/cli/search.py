@@ -52,7 +52,7 @@ def search(
     open_source(query, replace(reading, shared=True), "none")
     from twinwl.evaluation import neighbours as library  # noqa: PLC0415  (slow; only after the checks)
 
-    found = library.search(query, file, k, reading, n_iter=n_iter, edge_labels=edge_labels is not False)
-    for data in (found.queries, found.graphs):
+    result = library.search(query, file, k, reading, n_iter=n_iter, edge_labels=edge_labels is not False)
+    for data in (result.queries, result.graphs):
         o.say_ids(data, reading.id)
-    publish(found, library.Neighbour._fields, output, html, json=json)
+    publish(result, library.Neighbour._fields, output, html, json=json)

@@ -77,41 +77,43 @@ def train(
     metric = None if scoring is None else known_metrics([scoring], "--scoring")[0]
     how = trainable(method).with_settings(settings)
     reading = replace(reading, not_targets=tuple((extra_features or "").split(",")))
-    found = with_extra_features(read_source(data, reading, "needed"), extra_features, data, reading)
-    if split == "scaffold" or (split == "stratified" and found.smiles is not None):
-        found = _group(found, data, split)
-    chosen = task_of(found.targets, task, found.target, found.tasks)
+    dataset = read_source(data, reading, "needed")
+    if extra_features is not None:
+        dataset = with_extra_features(dataset, extra_features, data, reading)
+    if split == "scaffold" or (split == "stratified" and dataset.smiles is not None):
+        dataset = _group(dataset, data, split)
+    chosen = task_of(dataset.targets, task, dataset.target, dataset.tasks)
     model = how.model(chosen, seed, metric)
-    check_positive(found, chosen, positive, metric)
-    say(_describe(found, chosen.name))
+    check_positive(dataset, chosen, positive, metric)
+    say(_describe(dataset, chosen.name))
     say(f"Task: {chosen}")
-    if found.smiles is not None:
+    if dataset.smiles is not None:
         say(f"Atom labels: {reading.level} (--atoms)")
-    if found.graphs.extra is not None:
-        say(f"Extra features: {len(found.graphs.extra.names)} (--extra-features)")
+    if dataset.graphs.extra is not None:
+        say(f"Extra features: {len(dataset.graphs.extra.names)} (--extra-features)")
     start = perf_counter()
-    model.fit(found.graphs, found.named_targets, groups=found.groups)
+    model.fit(dataset.graphs, dataset.named_targets, groups=dataset.groups)
     report = model.report_.about(positive)
     say(f"{report}, in {perf_counter() - start:.1f} s")
     if html is not None:
         report.save_page(html)
-    save_model(model, output, target=found.target or None, positive=positive)
-    if found.errors:
+    save_model(model, output, target=dataset.target or None, positive=positive)
+    if dataset.errors:
         skipped = output.with_suffix(".skipped.csv")
         names = ("row", "line", "kind", "reason")
-        write_table(skipped, {name: [getattr(row, name) for row in found.errors] for name in names})
-        say(f"{counted(len(found.errors), 'row')} left out: see {skipped}")
+        write_table(skipped, {name: [getattr(row, name) for row in dataset.errors] for name in names})
+        say(f"{counted(len(dataset.errors), 'row')} left out: see {skipped}")
 
 
-def _group(found: tw.Dataset, data: str, split: str) -> tw.Dataset:
+def _group(dataset: tw.Dataset, data: str, split: str) -> tw.Dataset:
     """Make each scaffold a group, which stays together in every hold-out; or each molecule."""
-    if found.smiles is None:
+    if dataset.smiles is None:
         raise TwinWLError(f"--split scaffold is for molecules, and {data} holds none; leave it out")
     if split == "stratified":
-        return replace(found, groups=found.rows)  # each is a group of its own
+        return replace(dataset, groups=dataset.rows)  # each is a group of its own
     from twinwl.evaluation.splits import scaffold_groups  # noqa: PLC0415
 
-    return replace(found, groups=scaffold_groups(found.smiles))
+    return replace(dataset, groups=scaffold_groups(dataset.smiles))
 
 
 def _describe(data: tw.Dataset, task: str) -> str:

@@ -11,7 +11,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from twinwl.models.metrics import Rendered, figures, measure, positive_name
 from twinwl.models.search import Queries
 from twinwl.models.targets import task_of
 from twinwl.terminal import ProgressBar, aligned, one_line
-
-if TYPE_CHECKING:
-    from twinwl.report.page import Page
 
 
 def copies_of(graphs: GraphBatch) -> Int64:
@@ -161,6 +158,7 @@ class Audit(Rendered):
     """
 
     _records = "matches"
+    _own_page = "audit_page"
     sizes: dict[str, int]
     levels: tuple[str, ...]
     level: str
@@ -211,11 +209,6 @@ class Audit(Rendered):
             for level, count in (*one.same.items(), ("nearly", one.near))
         }
 
-    def _page(self) -> Page:
-        from twinwl.report.audit_page import audit_page  # noqa: PLC0415  (on demand)
-
-        return audit_page(self, self.data)
-
     def rows_in_common(self, name: str, level: str | None = None) -> Int64:
         """Return the rows of a set that an earlier set has too.
 
@@ -233,8 +226,8 @@ class Audit(Rendered):
         checked("name", name, one_of(*self.sizes))
         checked("level", level, one_of(*self.levels), None)
         counted = (None, *self.levels) if level is None else self.levels[self.levels.index(level) :]
-        found = {match.row for match in self.matches if match.set == name and match.same in counted}
-        return np.array(sorted(found), np.int64)
+        result = {match.row for match in self.matches if match.set == name and match.same in counted}
+        return np.array(sorted(result), np.int64)
 
 
 _PREDICTION = ("twinwl_prediction", "prediction")
@@ -291,13 +284,13 @@ def scores_without_overlap(
     rows, truth, places = (np.array(part) for part in zip(*known))
     values = as_targets([cells[place] for place in places], column, "the predictions")
     if task_of(truth).name == "regression":
-        found = Predictions(values.astype(np.float64))
+        result = Predictions(values.astype(np.float64))
     else:
         classes = np.unique([*truth.astype(str), *values.astype(str)])
         columns = [predictions[key] for each in classes if (key := f"p_{each}") in predictions]
         shares = np.array([[float(cells[place]) for cells in columns] for place in places])
-        found = Predictions(values, classes, shares if len(columns) == len(classes) else None)
-    answers, names = found.answers(truth.tolist())
+        result = Predictions(values, classes, shares if len(columns) == len(classes) else None)
+    answers, names = result.answers(truth.tolist())
     parts = {
         "all": np.ones(len(rows), np.bool_),
         f"without those in an earlier set ({audit.level})": ~np.isin(
@@ -307,8 +300,8 @@ def scores_without_overlap(
     }
     positive = positive_name(answers.classes)
     return [
-        PartScores(part, int(kept.sum()), measure(answers.part(kept), names) if kept.any() else {}, positive)
-        for part, kept in parts.items()
+        PartScores(part, int(mask.sum()), measure(answers.part(mask), names) if mask.any() else {}, positive)
+        for part, mask in parts.items()
     ]
 
 
@@ -359,6 +352,11 @@ def audit(
     -------
     Audit
 
+    See Also
+    --------
+    deduplicate : Groups of equal graphs.
+    neighbours : The most similar graphs.
+
     Examples
     --------
     >>> from twinwl import Dataset
@@ -380,7 +378,7 @@ def audit(
 
 
 def audit_sets(
-    given: Sequence[AuditedSet],
+    audited: Sequence[AuditedSet],
     near: float,
     level: str | None,
     *,
@@ -388,7 +386,7 @@ def audit_sets(
     predictions: Mapping[str, Sequence[Any]] | None = None,
 ) -> Audit:
     """Do the same for sets that have been read, each with one target per graph (None if it is missing)."""
-    sets = _named_apart(given)
+    sets = _named_apart(audited)
     graphs = [_plain(one.data, edge_labels=edge_labels) for one in sets]
     levels = LADDER if all(one.data.smiles is not None for one in sets) else (GRAPH,)
     usual = IDENTITY_ATOMS if len(levels) > 1 else GRAPH
@@ -410,7 +408,7 @@ def audit_sets(
             best[match.set, match.row] = max(
                 known, match, key=lambda one: ((None, *levels).index(one.same), one.similarity)
             )
-    found = Audit(
+    result = Audit(
         {one.data.name: len(one.data) for one in sets},
         levels,
         level,
@@ -422,8 +420,8 @@ def audit_sets(
         data=[one.data for one in sets],
     )
     if predictions is None:
-        return found
-    return replace(found, scores=scores_without_overlap(found, sets[-1], predictions))
+        return result
+    return replace(result, scores=scores_without_overlap(result, sets[-1], predictions))
 
 
 def _matches(
@@ -465,11 +463,11 @@ def read_audited(sources: Sequence[object], reading: ReadOptions) -> list[Audite
     sets = [_read(source, reading, asked) for source in sources]
     if reading.id is not None and all(one.data.id != reading.id for one in sets):
         raise TwinWLError(f"id: got {reading.id!r}; no data set has a column of this name")
-    found = {name for one in sets for name in one.columns}
+    result = {name for one in sets for name in one.columns}
     for name in names:
-        if name != ALL and name not in found:
+        if name != ALL and name not in result:
             raise TwinWLError(f"target: got {name!r}; no data set has a column of this name")
-    if len(sets) == 1 and not found:
+    if len(sets) == 1 and not result:
         raise TwinWLError(
             f"{sets[0].data.name}: there is nothing to compare it with; give a second data set or, to find "
             f"copies with different targets, name their column with {setting(target=...)}"
@@ -662,8 +660,8 @@ class Ceiling(Rendered):
         return f"{100 * value:.2f} %" if self.task == "classification" else f"{value:.4g}"
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{row.seen_by}: {self._text(row.best)}" for row in self.rows)
-        return f"Ceiling({self.metric} of {self.n_graphs:,} graphs; {found})"
+        result = ", ".join(f"{row.seen_by}: {self._text(row.best)}" for row in self.rows)
+        return f"Ceiling({self.metric} of {self.n_graphs:,} graphs; {result})"
 
     def __str__(self) -> str:
         return f"{aligned(self.table())}\n{self.verdict}"

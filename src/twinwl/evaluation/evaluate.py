@@ -40,13 +40,14 @@ from twinwl.evaluation.result import (
 )
 from twinwl.evaluation.splits import Fold, Split, groups_of, is_column, read_column, split_of
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.base import GraphEstimator, Precomputed, TaskEstimator
+from twinwl.models.base import GraphEstimator, TaskEstimator
 from twinwl.models.metrics import (
     METRICS,
     WITHOUT_COPIES,
     answers_of,
     check_metrics,
     check_positive,
+    mean_scores,
     names_for,
     scorer_for,
 )
@@ -61,7 +62,7 @@ _QUIET = {"verbose": (None, False), "ignore_features": (False, True)}
 def evaluate(method: list[Any] | tuple[Any, ...], *data: Any, **options: Any) -> MethodComparison: ...  # noqa: ANN401
 @overload
 def evaluate(method: object = None, *data: Any, **options: Any) -> Evaluation: ...  # noqa: ANN401
-@old_names(progress="verbose")
+@old_names({"splits": "it is now called split"}, progress="verbose")
 def evaluate(
     method: object = None,
     dataset: Dataset | str | Path | tuple[object, ...] | None = None,
@@ -73,7 +74,6 @@ def evaluate(
     seed: int = 0,
     split: object = None,
     groups: str | Sequence[object] | None = None,
-    splits: str | Path | None = None,
     task: str = "auto",
     metrics: Sequence[str] | None = None,
     scoring: str | None = None,
@@ -121,8 +121,6 @@ def evaluate(
     groups
         A column of the table, or one value per graph: graphs with the same value are kept together in every
         split. None uses those of the data set.
-    splits
-        The former name of ``split``; an error.
     task
         ``"classification"``, ``"regression"``, or ``"auto"``: by the method or, if it supports both, by the
         targets (`twinwl.models.targets`). The result reports which was chosen.
@@ -174,6 +172,10 @@ def evaluate(
     Evaluation or MethodComparison
         The second for a list of methods: a table of all, and every two of them compared.
 
+    See Also
+    --------
+    audit : What training and test graphs share.
+
     Examples
     --------
     >>> import twinwl as tw
@@ -198,8 +200,6 @@ def evaluate(
     on_ray = checked("engine", engine, one_of(*ENGINES)) == "ray"
     workers = effective_n_jobs(n_jobs or 1) if n_jobs or not on_ray else None
     runner = engine_of(engine, workers, address)
-    if splits is not None:
-        raise TwinWLError(f"splits: got {shown(splits)}; this parameter is now called split")
     store = checked("store", store, PATH, None)
     verbose = checked("verbose", verbose, FLAG, None)
     time_budget = checked("time_budget", time_budget, number(0), None)
@@ -212,24 +212,24 @@ def evaluate(
     data = with_extra_features(_load(dataset, groups), extra_features, dataset)
     if checked("ignore_node_attributes", ignore_node_attributes, FLAG):
         data = replace(data, graphs=data.graphs.without_features())
-    found = _task(methods[0], data, task)
-    methods = [each.for_task(found, data.tasks) for each in methods]
+    result = _task(methods[0], data, task)
+    methods = [each.for_task(result, data.tasks) for each in methods]
     if edge_labels is not None:
         methods = [each.with_edge_labels(use=edge_labels) for each in methods]
-    usual = names_for(found.name)
-    measured = usual if metrics is None else check_metrics(metrics, found.name)
+    usual = names_for(result.name)
+    measured = usual if metrics is None else check_metrics(metrics, result.name)
     if scoring is not None:
-        scoring = check_metrics([scoring], found.name, "scoring")[0]
+        scoring = check_metrics([scoring], result.name, "scoring")[0]
     request = FoldRequest(
-        found.name,
+        result.name,
         measured,
         scoring or usual[0],
         choose=False,  # the number of configurations differs by method
         optional=metrics is None,
-        positive=check_positive(data, found, positive, scoring),
+        positive=check_positive(data, result, positive, scoring),
         last=None if data.tasks else str(np.unique(data.targets)[-1]),
     )
-    plan = split_of(data, by_column, n_folds, found.name)
+    plan = split_of(data, by_column, n_folds, result.name)
     shares = [len(fold.test) / len(fold.training_part) for fold in plan.folds(seed)]
     planned = []  # everything is checked before the first method runs
     for chosen in told_apart(methods):
@@ -237,13 +237,13 @@ def evaluate(
         planned.append((chosen, configs, _with_inputs(chosen, configs, data, edge_labels)))
     evaluations = []
     for chosen, configs, seen in planned:
-        work = _work(chosen, configs, seen, plan, range(seed, seed + repeats), found.name)
+        work = _work(chosen, configs, seen, plan, range(seed, seed + repeats), result.name)
         units = {row_key(unit.key): unit for unit in work}
         wanted = request._replace(choose=len(configs) > 1)
         rows, warned = _results(units, seen, wanted, store, runner, end, verbose)
         if warned:
             warn_caller(f"{chosen.title} on {data.name}: {len(warned)} fits warned; the first: {warned[0]}")
-        about = (measured[0], rows, found, plan.text, request.positive, float(np.mean(shares)))
+        about = (measured[0], rows, result, plan.text, request.positive, float(np.mean(shares)))
         evaluations.append(Evaluation(data.name, chosen.title, protocol, *about))
     several = isinstance(method, list | tuple)
     return MethodComparison(tuple(evaluations), rope) if several else evaluations[0]
@@ -251,11 +251,11 @@ def evaluate(
 
 def _task(method: Method, data: Dataset, requested: str) -> Task:
     """Choose the task: as requested, or else by the method, or else by the targets."""
-    found = task_of(data.targets, requested, data.target, data.tasks)
+    result = task_of(data.targets, requested, data.target, data.tasks)
     only = method.tasks[0]
-    if requested == "auto" and found.name not in method.tasks and suits(data.targets, only):
+    if requested == "auto" and result.name not in method.tasks and suits(data.targets, only):
         return Task(only, f"that is what {method.title} does")
-    return found
+    return result
 
 
 def _with_inputs(method: Method, configs: list[Config], data: Dataset, edge_labels: bool | None) -> Dataset:
@@ -463,8 +463,8 @@ def run_fold(unit: Unit, data: Dataset, copies: Int64, request: FoldRequest) -> 
     leaked = leaked_test_graphs(copies, fold)
     if leaked.any() and not leaked.all():
         headline = names_for(request.task)[0]
-        kept = answers.part(~leaked).measure([headline])
-        scores |= {headline + WITHOUT_COPIES: kept[headline]} if headline in kept else {}
+        without = answers.part(~leaked).measure([headline])
+        scores |= {headline + WITHOUT_COPIES: without[headline]} if headline in without else {}
     row: Row = {
         **unit.key,
         **trained,
@@ -565,11 +565,13 @@ def _hold_out_score(estimator: BaseEstimator, unit: Unit, data: Dataset, request
     held = unit.fold.validation
     if getattr(estimator, "refit", False) is True and _has_epochs(estimator):
         # By now it has learnt from the hold-out: judge what it predicted before.
-        estimator = Precomputed(estimator, estimator.held_out_decisions_)
-    answers = answers_of(
-        estimator, data.graphs[held], data.targets[held], [request.scoring], data.tasks, request.positive
-    )
-    score = answers.measure([request.scoring]).get(request.scoring)
+        reports = estimator.report_.about(request.positive).targets.values()
+        score = mean_scores([report.scores for report in reports]).get(request.scoring)
+    else:
+        answers = answers_of(
+            estimator, data.graphs[held], data.targets[held], [request.scoring], data.tasks, request.positive
+        )
+        score = answers.measure([request.scoring]).get(request.scoring)
     if score is None:
         raise TwinWLError(
             f"scoring: {request.scoring} is undefined on the {len(held)} graphs held out in fold "

@@ -100,10 +100,10 @@ class Method:
                 f"{self.title} is for {self.tasks[0]}, and this is {task.name} ({task.reason}); {known}"
             )
         served = self.estimator is not None or task.name == TASKS[0]
-        found = self if served else replace(self, home=self.regressor)
+        result = self if served else replace(self, home=self.regressor)
         if targets:
-            found._check_several(targets)  # noqa: SLF001  (of the same class)
-        return found
+            result._check_several(targets)  # noqa: SLF001  (of the same class)
+        return result
 
     def _check_several(self, targets: Sequence[str]) -> None:
         """Refuse several targets if the estimator learns one; estimators of other packages are not asked."""
@@ -149,28 +149,28 @@ class Method:
         if not settings:
             return self  # estimators are slow to load
         known = self.parameters()
-        found, fixed = self, {**self.fixed, **settings}
+        result, fixed = self, {**self.fixed, **settings}
         for name, value in settings.items():
             if name not in known:
                 raise TwinWLError(f"{self.title} has no parameter {name!r}: {nearest(name, known)}")
             checked(name, value, *known[name][1])
-            found = found._with(_suffix(name, value))
+            result = result._with(_suffix(name, value))
         if "readout" in settings and "features" in known and fixed.setdefault("features", "joint") != "joint":
             raise TwinWLError(
                 f"readout: {self.title} with features={fixed['features']!r} counts by none; use 'joint'"
             )
-        return replace(found, fixed=fixed)
+        return replace(result, fixed=fixed)
 
     def parameters(self) -> dict[str, tuple[dict[str, object], tuple[Constraint | None, ...]]]:
         """Return for each parameter its defaults by task, and what it accepts (if that is declared)."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for task in self.tasks:
             estimator = self.for_task(Task(task, "")).build({}, 0)
             constraints = getattr(estimator, "_constraints", {})
             for name, value in estimator.get_params().items():
-                defaults, _ = found.setdefault(name, ({}, constraints.get(name, (_ANYTHING,))))
+                defaults, _ = result.setdefault(name, ({}, constraints.get(name, (_ANYTHING,))))
                 defaults[task] = value
-        return found
+        return result
 
     def with_edge_labels(self, *, use: bool) -> Method:
         """Return the method with or without edge labels; where that changes it, its name says so.
@@ -429,12 +429,12 @@ def trainable(name: str) -> Method:
     Traceback (most recent call last):
     twinwl.errors.TwinWLError: gin cannot be written to a file, only evaluated; use stwin, ...
     """
-    found, savable = resolve(name), [other for other in METHODS.values() if other.regressor]
+    result, savable = resolve(name), [other for other in METHODS.values() if other.regressor]
     savable = [other for other in savable if not other.home.startswith(_HERE)]  # no forests
-    if not found.regressor or found.home.startswith(_HERE):
+    if not result.regressor or result.home.startswith(_HERE):
         known = ", ".join(other.name for other in savable)
         raise TwinWLError(f"{name} cannot be written to a file, only evaluated; use {known}")
-    return found
+    return result
 
 
 def _new(kind: Callable[[], BaseEstimator], home: str) -> BaseEstimator:
@@ -481,7 +481,7 @@ def told_apart(methods: Sequence[Method]) -> list[Method]:
     TwinWLError
         If one of them is there twice.
     """
-    found = []
+    result = []
     for method in methods:
         own = _parameters(method)
         alike = [_parameters(other) for other in methods if other.title == method.title]
@@ -493,8 +493,8 @@ def told_apart(methods: Sequence[Method]) -> list[Method]:
             if any(other.get(name) != value for other in alike)
         ]
         title = f"{method.title} ({', '.join(differing)})" if differing else method.title
-        found.append(replace(method, title=title))
-    return found
+        result.append(replace(method, title=title))
+    return result
 
 
 def _parameters(method: Method) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from twinwl.errors import TwinWLError
 from twinwl.models.metrics import Rendered
 from twinwl.models.search import N_ITER, Queries
 from twinwl.terminal import one_line
-
-if TYPE_CHECKING:
-    from twinwl.report.page import Page
 
 _QUERIES_SHOWN = 10
 
@@ -80,6 +77,8 @@ class Neighbours(Rendered):
     """
 
     _records = "matches"
+    _own_page = "neighbours_page"
+    _title = "The most similar graphs"
     matches: list[Neighbour]
     n_graphs: int
     indices: Int64 = field(repr=False)
@@ -115,15 +114,6 @@ class Neighbours(Rendered):
     def _bars(self) -> dict[str, float]:
         return {f"{one.query}, {one.rank}: {one.name}": one.similarity for one in self.matches}
 
-    @property
-    def _title(self) -> str:
-        return "The most similar graphs"
-
-    def _page(self) -> Page:
-        from twinwl.report.audit_page import neighbours_page  # noqa: PLC0415  (on demand)
-
-        return neighbours_page(self)
-
 
 def neighbours(
     queries: object, graphs: object, k: int = 10, *, n_iter: int = N_ITER, edge_labels: bool = True
@@ -151,6 +141,11 @@ def neighbours(
     Returns
     -------
     Neighbours
+
+    See Also
+    --------
+    TwinKernel : Other kernels, and repeated queries.
+    audit : What data sets share.
 
     Examples
     --------
@@ -206,20 +201,20 @@ def search(
         asked = asked.without_edge_labels()
     similarities, indices = Queries(asked, n_iter).most_similar(batches, k, n_graphs=len(graphs))
     places, which = np.unique(indices, return_inverse=True)
-    found = graphs[places] if isinstance(graphs, Dataset) else graphs.take(places)
+    result = graphs[places] if isinstance(graphs, Dataset) else graphs.take(places)
     which = which.reshape(indices.shape)
     matches = [
         Neighbour(
             queries.names[query],
             rank + 1,
             float(similarities[query, rank]),
-            found.names[place],
-            int(found.rows[place]),
-            None if found.smiles is None else found.smiles[place],
+            result.names[place],
+            int(result.rows[place]),
+            None if result.smiles is None else result.smiles[place],
         )
         for (query, rank), place in np.ndenumerate(which)
     ]
-    return Neighbours(matches, len(graphs), indices, similarities, queries, found)
+    return Neighbours(matches, len(graphs), indices, similarities, queries, result)
 
 
 def _at_level_of(graphs: Dataset | Corpus, reading: ReadOptions) -> ReadOptions:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from twinwl.isomorphism.hashing import EVERY_RADIUS_UP_TO, graph_keys
 from twinwl.isomorphism.readouts import resolve
 from twinwl.models.metrics import Rendered
 from twinwl.terminal import ProgressBar, aligned
-
-if TYPE_CHECKING:
-    from twinwl.report.page import Page
 
 TAKES = ("batch", "networkx", "pyg")
 _CLEARLY = 10.0  # a difference counts only from so many times the noise of relabelling on
@@ -152,6 +149,7 @@ class Power(Rendered):
     """
 
     _records = "scores"
+    _own_page = "power_page"
     suite: str
     categories: dict[str, int]
     copies: int
@@ -205,11 +203,6 @@ class Power(Rendered):
     def _title(self) -> str:
         return f"{self.suite}: pairs told apart, of {self.n_pairs}"
 
-    def _page(self) -> Page:
-        from twinwl.report.audit_page import power_page  # noqa: PLC0415  (on demand)
-
-        return power_page(self)
-
     def table(self) -> list[list[str]]:
         """Return the counts as rows of text: a header, one row per category, one column per method."""
         every = [self.score(name) for name in self.names]
@@ -227,8 +220,8 @@ class Power(Rendered):
         return [[f"{self.suite}: told apart", "of", *self.names], *rows]
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}: {number:,}" for name, number in self.separated.items())
-        return f"Power({self.suite!r}, {self.n_pairs:,} pairs; {told})"
+        counts = ", ".join(f"{name}: {number:,}" for name, number in self.separated.items())
+        return f"Power({self.suite!r}, {self.n_pairs:,} pairs; {counts})"
 
     def __str__(self) -> str:
         return aligned(self.table())
@@ -416,10 +409,10 @@ class Value(NamedTuple):
 
     def noise(self, copies: Iterator[Any]) -> float:
         """Return the largest distance of a relabelled copy's value."""
-        return max((self.distance(as_value(given)) for given in copies), default=0.0)
+        return max((self.distance(as_value(value)) for value in copies), default=0.0)
 
 
-def as_value(given: Any) -> Value:  # noqa: ANN401
+def as_value(value: Any) -> Value:  # noqa: ANN401
     """Turn what a function returned into something that can be compared.
 
     Numbers, arrays, tensors, sparse matrices and lists of numbers are vectors. Other values, tuples of
@@ -428,28 +421,28 @@ def as_value(given: Any) -> Value:  # noqa: ANN401
     >>> as_value([1.0, 2.5]).vector, as_value((3, "a")).other
     (array([1. , 2.5]), (3, 'a'))
     """
-    if given is None:
+    if value is None:
         raise TwinWLError("returned None; return a number, a vector or a hashable value")
-    if hasattr(given, "detach"):  # a tensor; NumPy lacks bfloat16 and others
-        given = given.detach().cpu()
-        given = (given.float() if "16" in str(given.dtype) else given).numpy()
-    elif hasattr(given, "toarray"):
-        given = given.toarray()
+    if hasattr(value, "detach"):  # a tensor; NumPy lacks bfloat16 and others
+        value = value.detach().cpu()
+        value = (value.float() if "16" in str(value.dtype) else value).numpy()
+    elif hasattr(value, "toarray"):
+        value = value.toarray()
     try:
-        array = np.asarray(given)
+        array = np.asarray(value)
     except ValueError:  # a ragged list
         array = np.array(None)
     kind = array.dtype.kind
-    if kind not in "biufc" or (isinstance(given, tuple) and kind in "biu"):
+    if kind not in "biufc" or (isinstance(value, tuple) and kind in "biu"):
         try:
-            hash(given)
+            hash(value)
         except TypeError as error:
             raise TwinWLError(
-                f"returned {shown(given)}, which is not hashable; return a number, a vector or a tuple"
+                f"returned {shown(value)}, which is not hashable; return a number, a vector or a tuple"
             ) from error
-        return Value(None, 0.0, given)
+        return Value(None, 0.0, value)
     if not np.isfinite(array).all():
-        raise TwinWLError(f"returned {shown(given)}, which is not finite; return finite numbers")
+        raise TwinWLError(f"returned {shown(value)}, which is not finite; return finite numbers")
     rounding = float(np.finfo(array.dtype).eps) if kind in "fc" else 0.0
     flat = np.stack([array.real, array.imag]) if kind == "c" else array
     return Value(flat.ravel().astype(np.float64), rounding)
@@ -502,7 +495,7 @@ def _by_readout(readout: Any, copies: Copies) -> Judge:  # noqa: ANN401  (resolv
     readouts = resolve(readout)
     are_known = all(part.is_known for part in readouts)
     # These are computed once for all isomorphic rooted subgraphs, so copies have no values of their own.
-    sound_by_definition = are_known and not any(part.is_cheap for part in readouts)
+    sound_by_definition = are_known and not all(part.is_cheap for part in readouts)
 
     @cache
     def is_sound(graph: int) -> bool:
@@ -518,12 +511,14 @@ def _by_readout(readout: Any, copies: Copies) -> Judge:  # noqa: ANN401  (resolv
     def judge(g: int, h: int) -> Verdict:
         first, second = copies.graphs[g], copies.graphs[h]
         began = time.process_time()
-        found = compare(first, second, readout)
-        counts = found.witness.counts if found.witness else (0, 0)  # it may run the rounds only now
+        result = compare(first, second, readout)
+        counts = result.witness.counts if result.witness else (0, 0)  # it may run the rounds only now
         seconds = time.process_time() - began
         sound = is_sound(g) and is_sound(h)
-        outcome = "unsound" if not sound else "separated" if found.distinguished else "same"
-        return Verdict(outcome, float(abs(counts[0] - counts[1])), float(not sound), found.iteration, seconds)
+        outcome = "unsound" if not sound else "separated" if result.distinguished else "same"
+        return Verdict(
+            outcome, float(abs(counts[0] - counts[1])), float(not sound), result.iteration, seconds
+        )
 
     return judge
 
@@ -623,16 +618,16 @@ def _module_function(
         if takes == "pyg":
             data = data.apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
         with torch.no_grad(), _torch_set_for(graph, dtype):
-            found = (
+            result = (
                 module(**{name: data[name] for name in names if name in data}) if in_parts else module(data)
             )
-        shape = tuple(getattr(found, "shape", ()))
+        shape = tuple(getattr(result, "shape", ()))
         if len(shape) == 2 and shape[0] == graph.n_nodes > 1:  # noqa: PLR2004
             raise TwinWLError(
                 f"returned shape {shape}, one row per node; pool over the nodes, such as with "
                 "torch_geometric.nn.global_add_pool"
             )
-        return found
+        return result
 
     return value
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +14,9 @@ from twinwl.datasets.source import targets_in
 from twinwl.errors import TwinWLError, prefix_errors, shown
 from twinwl.graphs.batch import GraphBatch
 from twinwl.models import metrics
-from twinwl.models.calibration import ClassHead, NumberHead, kept
+from twinwl.models.calibration import ClassHead, NumberHead, held_out_scores
 from twinwl.models.metrics import METRICS, Answers, figures, names_for, only_one, positive_name
 from twinwl.refinement.colours import Alphabet, refine
-
-_INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")
-_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +79,8 @@ class Predictions:
             shares = self.shares[known]
         listed = (y, predicted.tolist(), self.classes.tolist())
         # As text, because one file may have numbers where another has strings.
-        texts, found, classes = (np.array(list(map(str, values))) for values in listed)
-        return Answers(texts, found, shares, classes, self.positive), names
+        texts, result, classes = (np.array(list(map(str, values))) for values in listed)
+        return Answers(texts, result, shares, classes, self.positive), names
 
     def scored(self, truth: Sequence[Any]) -> tuple[dict[str, float], list[str]]:
         """Return the metrics that are defined, over the graphs with a known target, and lines about them.
@@ -147,15 +142,15 @@ class Request:
         for head in model.heads_:
             if isinstance(head, ClassHead):
                 positive_name(head.classes, self.positive)
-            elif given := [option for option, value in options.items() if value is not None]:
+            elif unsuitable := [option for option, value in options.items() if value is not None]:
                 raise TwinWLError(
-                    f"{given[0]} needs a classifier, but this model predicts numbers; leave it out "
+                    f"{unsuitable[0]} needs a classifier, but this model predicts numbers; leave it out "
                     "(--confidence adds a range around each number)"
                 )
             if self.confidence is None:
                 continue
             with prefix_errors(f"--confidence: {path}"):
-                scores = kept(head.conformal)
+                scores = held_out_scores(head.conformal)
             if (
                 isinstance(head, NumberHead)
                 and not np.isfinite(scores.of(np.zeros(1), self.confidence)).all()
@@ -208,18 +203,18 @@ def answers_about(
     for task, truth in truths.items():
         _check_truth(model.heads_[names.index(task)], truth, task, data)
     decided = zip(names, model.heads_, model._decisions(data.graphs))  # noqa: SLF001  (at once)
-    found = {name: predictions_of(head, decisions, request) for name, head, decisions in decided}
+    result = {name: predictions_of(head, decisions, request) for name, head, decisions in decided}
     columns = {
         f"{name}_{task}" if several else name: values
-        for task, one in found.items()
+        for task, one in result.items()
         for name, values in one.columns(proba=request.proba).items()
     }
     lines = [
         f"threshold: {name!r} is predicted where its probability is {request.threshold:g} or more"
-        for name in dict.fromkeys(one.positive for one in found.values())
+        for name in dict.fromkeys(one.positive for one in result.values())
         if request.threshold is not None
     ]
-    scored = {task: found[task].scored(truth) for task, truth in truths.items() if truth}
+    scored = {task: result[task].scored(truth) for task, truth in truths.items() if truth}
     lines += [
         f"{task}: {line}" if several else line for task, (_, messages) in scored.items() for line in messages
     ]
@@ -228,7 +223,7 @@ def answers_about(
     if means:
         fewer = [METRICS[name].title for name in means if any(name not in one for one in scores)]
         left = f" ({', '.join(fewer)}: without targets for which it is undefined)" if fewer else ""
-        name = only_one(found[task].positive for task in scored)
+        name = only_one(result[task].positive for task in scored)
         lines.append(f"mean of {len(scores)} targets: {figures(means, list(means), name)}{left}")
     return columns, lines
 
@@ -315,23 +310,6 @@ def prediction_table(
         columns[f"twinwl_{name}" if name in columns else name] = by_row(values)
     columns["twinwl_error" if "error" in columns else "error"] = [reason_of_row.get(row) for row in rows]
     return columns
-
-
-def as_numbers(cells: Sequence[Any]) -> list[Any]:
-    """Return the cells of a text file as numbers if all are, None where empty, for formats that have numbers.
-
-    Identifiers such as 007 stay text.
-
-    >>> as_numbers(["1", "", "-2"]), as_numbers(["0.5", "3"]), as_numbers(["007", "1"])
-    ([1, None, -2], [0.5, 3.0], ['007', '1'])
-    """
-    if not all(cell is None or isinstance(cell, str) for cell in cells):
-        return list(cells)
-    texts = [cell.strip() for cell in cells if cell is not None and cell.strip()]
-    kind: Callable[[str], float] = int if all(map(_INTEGER.fullmatch, texts)) else float
-    if not texts or not all(_NUMBER.fullmatch(text) and math.isfinite(float(text)) for text in texts):
-        return list(cells)
-    return [kind(cell) if cell is not None and cell.strip() else None for cell in cells]
 
 
 def unseen_shares(model: object, graphs: GraphBatch) -> Float64 | None:

@@ -120,11 +120,11 @@ def row_key(row: Row) -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of everything that may change a result."""
-    found = {"python": platform.python_version()}
+    result = {"python": platform.python_version()}
     for package in _PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            result[package] = metadata.version(package)
+    return result
 
 
 class ResultStore:
@@ -161,7 +161,7 @@ class ResultStore:
             raise TwinWLError(
                 f"cannot read the store {str(self.path)!r} ({error.strerror or error}); name a file"
             ) from error
-        found: dict[str, Row] = {}
+        result: dict[str, Row] = {}
         broken = []
         for line_number, line in enumerate(content.split(b"\n"), start=1):
             row = _parse(line)
@@ -171,13 +171,13 @@ class ResultStore:
                     f"{FORMAT}; use the newer twinwl or another store"
                 )
             if row is not None:
-                found[row_key(row)] = row
+                result[row_key(row)] = row
             elif line.strip():
                 broken.append(line_number)
         if broken:
             listed = ", ".join(map(str, broken[:_LINES_LISTED])) + ", …" * (len(broken) > _LINES_LISTED)
             warn_caller(f"{self.path}: skipped broken lines {listed} ({len(broken)} in all)")
-        return list(found.values())
+        return list(result.values())
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -396,13 +396,16 @@ class Evaluation(Rendered):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values, also those of each fold; None where a metric is undefined."""
-        plain = {
-            (summary.protocol, task, metric): _reading(summary) for metric, task, summary in self.readings()
-        }
-        fair = {
-            task: {name: plain["fair", task, name] for name in self.metrics} for task in ("", *self.tasks)
-        }
-        found = {
+        fair: dict[str, dict[str, Any]] = {task: {} for task in ("", *self.tasks)}
+        protocols: dict[str, Any] = dict.fromkeys(PROTOCOLS)
+        for metric, task, summary in self.readings():
+            if summary.optimistic:
+                protocols[summary.protocol] = _reading(summary)
+            else:
+                fair[task][metric] = _reading(summary)
+        metrics = fair.pop("")
+        protocols["fair"] = metrics[self.metric]
+        about = {
             "dataset": self.dataset,
             "method": self.method,
             "inputs": self.inputs,
@@ -410,16 +413,13 @@ class Evaluation(Rendered):
             "split": self.split,
             "headline": self.protocol,
             "n_leaked": self.n_leaked,
-            "fair": {name: one["mean"] for name, one in fair[""].items()},
-            "metrics": fair.pop(""),
-            "protocols": {
-                name: plain.get((name, "", self.metric if name == "fair" else "accuracy"))
-                for name in PROTOCOLS
-            },
+            "fair": {name: one["mean"] for name, one in metrics.items()},
+            "metrics": metrics,
+            "protocols": protocols,
         }
         if self.positive is not None:
-            found["positive"] = self.positive
-        return {**found, "tasks": fair} if fair else found
+            about["positive"] = self.positive
+        return {**about, "tasks": fair} if fair else about
 
     def compared_with(self, other: Evaluation, rope: float = ROPE) -> PairedComparison | None:
         """Compare with another method on the folds that both have, where the main metric is defined for both.
@@ -491,8 +491,8 @@ def _reading(summary: Summary) -> dict[str, Any]:
     """Return a summary for JSON, which has null for an undefined score."""
     values = (summary.mean, summary.std, *summary.fold_scores)
     mean, std, *folds = (None if math.isnan(value) else value for value in values)
-    found = {"metric": summary.metric, "mean": mean, "std": std, "folds": folds}
-    return {**found, "configs": summary.configs, "optimistic": summary.optimistic}
+    result = {"metric": summary.metric, "mean": mean, "std": std, "folds": folds}
+    return {**result, "configs": summary.configs, "optimistic": summary.optimistic}
 
 
 def _in_words(inputs: list[str] | None) -> str:
@@ -530,9 +530,9 @@ class MethodComparison(Rendered):
         pairs = [
             first.compared_with(second, self.rope) for first, second in combinations(self._summarised, 2)
         ]
-        found = [pair for pair in pairs if pair is not None]
-        corrected = holm([pair.t_p_value for pair in found])
-        return [replace(pair, holm_p_value=p_value) for pair, p_value in zip(found, corrected)]
+        result = [pair for pair in pairs if pair is not None]
+        corrected = holm([pair.t_p_value for pair in result])
+        return [replace(pair, holm_p_value=p_value) for pair, p_value in zip(result, corrected)]
 
     @property
     def _summarised(self) -> list[Evaluation]:
@@ -797,9 +797,9 @@ def _by_test(by_fold: dict[tuple[int, int], list[Row]], protocol: str) -> Summar
     """Choose configuration and epoch by test accuracy, over all folds together or for each fold."""
     candidates = []
     for rows in zip(*by_fold.values()):  # those of one configuration
-        found = [row["curves"]["test"] for row in rows]
-        longest = max(map(len, found))  # a shorter curve is continued with its last value
-        curves = np.array([curve + curve[-1:] * (longest - len(curve)) for curve in found])
+        result = [row["curves"]["test"] for row in rows]
+        longest = max(map(len, result))  # a shorter curve is continued with its last value
+        curves = np.array([curve + curve[-1:] * (longest - len(curve)) for curve in result])
         best_epoch = curves[:, int(curves.mean(axis=0).argmax())]
         scores = best_epoch if protocol == "best-epoch" else curves.max(axis=1)
         configs = tuple(row["config"] for row in rows)

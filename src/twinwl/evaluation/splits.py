@@ -115,8 +115,6 @@ def make_folds(
     y = np.asarray(y)
     several = y.ndim > 1
     classes, codes = np.unique(_strata(y) if stratified else np.zeros(len(y)), return_inverse=True)
-    if groups is not None and len(groups) != len(y):
-        raise TwinWLError(f"groups has {len(groups)} entries for {len(y)} graphs; give one per graph")
     if several:  # a class too rare for that many folds is not worth an error: other tasks can do without it
         counts = np.bincount(codes)
         rare_joined = np.where(counts[codes] < n_folds, counts.argmax(), codes)
@@ -128,9 +126,9 @@ def make_folds(
     rarest = int(n_units.argmin())
     if n_units[rarest] < n_folds:
         whose = f"class {classes.tolist()[rarest]!r} has" if stratified and not several else "the data have"
-        found = counted(int(n_units[rarest]), "graph" if groups is None else "group")
+        result = counted(int(n_units[rarest]), "graph" if groups is None else "group")
         fewer = "" if n_units[rarest] < 2 else "use fewer folds, or "  # noqa: PLR2004
-        raise TwinWLError(f"{whose} {found}, too few for {n_folds} folds; {fewer}give more of them")
+        raise TwinWLError(f"{whose} {result}, too few for {n_folds} folds; {fewer}give more of them")
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
@@ -191,9 +189,7 @@ def scaffold_groups(smiles: Sequence[str]) -> Int64:
     return groups
 
 
-def scaffold_split(
-    smiles: Sequence[str], validation: float = 0.1, test: float = 0.1, seed: int | None = None
-) -> Fold:
+def split_groups(groups: Int64, validation: float = 0.1, test: float = 0.1, seed: int | None = None) -> Fold:
     """Split molecules by scaffold: common scaffolds to learn from, rare ones to test on.
 
     The usual split of molecular benchmarks (MoleculeNet, OGB), and a hard one. Nothing in it is random:
@@ -203,30 +199,17 @@ def scaffold_split(
 
     Parameters
     ----------
-    smiles
-        One string per molecule.
+    groups
+        The scaffold of each molecule, from `scaffold_groups`.
     validation, test
         Shares of the molecules, to within the size of a scaffold.
     seed
         Decides the order of the scaffolds; None takes the most common first.
 
-    Returns
-    -------
-    Fold
-
-    >>> fold = scaffold_split(["c1ccccc1C"] * 8 + ["C1CCCC1", "C1CCCCC1"])
+    >>> fold = split_groups(scaffold_groups(["c1ccccc1C"] * 8 + ["C1CCCC1", "C1CCCCC1"]))
     >>> fold.validation.tolist(), fold.test.tolist()
     ([9], [8])
     """
-    return split_groups(scaffold_groups(smiles), validation, test, seed)
-
-
-def split_groups(groups: Int64, validation: float = 0.1, test: float = 0.1, seed: int | None = None) -> Fold:
-    """Split molecules by the scaffolds that `scaffold_groups` found, as `scaffold_split` does."""
-    if not (0 <= validation < 1 and 0 < test < 1 and validation + test < 1):
-        raise TwinWLError(
-            f"got validation={validation} and test={test}, expected shares with a sum below 1, test above 0"
-        )
     n = len(groups)
     first, sizes = np.unique(groups, return_index=True, return_counts=True)[1:]
     # A scaffold goes into the first part, in the order of `parts`, whose bound it keeps.
@@ -312,10 +295,10 @@ def find_splits(splits: str | Path, data_dir: str | Path | None = None) -> Path:
     path = Path(splits)
     if str(splits) == "gnn-comparison":
         folders = data_folders(data_dir)
-        found = [folder / _ARCHIVE for folder in folders if (folder / _ARCHIVE).is_file()]
-        if not found:
+        result = [folder / _ARCHIVE for folder in folders if (folder / _ARCHIVE).is_file()]
+        if not result:
             raise TwinWLError(f"{_ARCHIVE} was not found; put it into {str(folders[0])!r}, or give its path")
-        path = found[0]
+        path = result[0]
     with open_file(path):
         return path
 
@@ -326,8 +309,8 @@ def opened_split(source: object, reading: ReadOptions, split: str) -> Column | s
         return read_column(source, reading, split, "split")
     if split in WORDS[:3] or Path(split).is_dir():
         return split
-    found = find_splits(split, reading.data_dir)
-    return split if reading.data_dir is None else found
+    result = find_splits(split, reading.data_dir)
+    return split if reading.data_dir is None else result
 
 
 def groups_of(groups: Column | Sequence[object], data: Dataset) -> Int64:
@@ -371,10 +354,10 @@ def split_of(data: Dataset, split: object, n_folds: int, task: str) -> Split:
         return _from_file(data, Path(split))
     if callable(getattr(split, "split", None)):
         return _from_splitter(data, split, targets if targets.ndim == 1 else _strata(data.targets))
-    given = split if isinstance(split, Column) else _listed(split, "split")
-    if isinstance(given, list) and isinstance((given or [()])[0], list | tuple):
-        return _from_pairs(data, "split", given)
-    return _from_cells(data, *_cells(given, "split", data))
+    listed = split if isinstance(split, Column) else _listed(split, "split")
+    if isinstance(listed, list) and isinstance((listed or [()])[0], list | tuple):
+        return _from_pairs(data, "split", listed)
+    return _from_cells(data, *_cells(listed, "split", data))
 
 
 def _from_splitter(data: Dataset, splitter: Any, y: Values) -> Split:  # noqa: ANN401  (of scikit-learn)
@@ -457,12 +440,12 @@ def _from_file(data: Dataset, path: Path) -> Split:
 
 def _from_folder(path: Path) -> _Pairs:
     files = [(name, path / f"{name}{end}") for name in _PART_OF_NAME for end in (".csv", ".csv.gz")]
-    found: _Pairs = [
+    result: _Pairs = [
         (row, name) for name, file in files if file.is_file() for _, row in numbered_lines(str(file))
     ]
-    if not found:
+    if not result:
         raise TwinWLError(f"{path}: there is no train.csv, valid.csv or test.csv in this folder; give a file")
-    return found
+    return result
 
 
 def _read_json(path: Path, name: str) -> object:
@@ -529,10 +512,10 @@ def _of_graphs(pairs: _Pairs, path: Path, data: Dataset) -> list[object]:
     """Look up the part of each graph by its row; None for a graph in no part."""
     n_rows = 1 + max([*data.rows.tolist(), *(error.row for error in data.errors)])
     part_of_row: dict[int, object] = {}
-    for given, part in pairs:
-        text = str(given).strip().removesuffix(".0")
+    for cell, part in pairs:
+        text = str(cell).strip().removesuffix(".0")
         if not text.isdecimal():
-            raise TwinWLError(f"{path}: got {shown(given)} for a row, expected an integer of at least 0")
+            raise TwinWLError(f"{path}: got {shown(cell)} for a row, expected an integer of at least 0")
         if (row := int(text)) >= n_rows:
             raise TwinWLError(
                 f"{path}: row {row} is out of range: {data.name} has the rows 0 to {n_rows - 1}; is this the "
@@ -546,19 +529,19 @@ def _of_graphs(pairs: _Pairs, path: Path, data: Dataset) -> list[object]:
     return [part_of_row.get(row) for row in data.rows.tolist()]
 
 
-def _cells(given: Column | Sequence[object], argument: str, data: Dataset) -> tuple[str, list[object]]:
+def _cells(values: Column | Sequence[object], argument: str, data: Dataset) -> tuple[str, list[object]]:
     """Return what to call the values in messages, and one for each graph."""
-    if isinstance(given, Column):
-        return f"column {given.name!r} of {data.name}", [given.cells[row] for row in data.rows.tolist()]
-    cells = _listed(given, argument)
+    if isinstance(values, Column):
+        return f"column {values.name!r} of {data.name}", [values.cells[row] for row in data.rows.tolist()]
+    cells = _listed(values, argument)
     if len(cells) != len(data):
         raise TwinWLError(f"{argument}: got {len(cells)} values for {len(data)} graphs; give one per graph")
     return argument, cells
 
 
-def _listed(given: object, argument: str) -> list[object]:
+def _listed(values: object, argument: str) -> list[object]:
     return items(
-        argument, getattr(given, "tolist", lambda: given)(), "a name, a file, or one value per graph"
+        argument, getattr(values, "tolist", lambda: values)(), "a name, a file, or one value per graph"
     )
 
 
@@ -633,8 +616,8 @@ def _by_time(times: list[str | None], what: str) -> tuple[Int64, str]:
 def _fold_number(cell: object) -> int | None:
     """Read the number of the fold that tests on a graph; -1 for none, as scikit-learn's PredefinedSplit."""
     text = str(cell).strip().removesuffix(".0")
-    found = int(text) if text.removeprefix("-").isdecimal() else None
-    return found if found is not None and -1 <= found < _YEARS.start else None
+    result = int(text) if text.removeprefix("-").isdecimal() else None
+    return result if result is not None and -1 <= result < _YEARS.start else None
 
 
 def _time(cell: object) -> str | None:

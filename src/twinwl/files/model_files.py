@@ -319,13 +319,13 @@ def _restore_plain(kind: Any, origin: Any, parts: tuple[Any, ...], value: Any, n
 
 
 def _restore_fields(kind: Any, value: Fields, name: str) -> Any:  # noqa: ANN401
-    hints, given = get_type_hints(kind, localns=_NAMES), {}
+    hints, values = get_type_hints(kind, localns=_NAMES), {}
     for field in fields(kind):
         if field.name in value:
-            given[field.name] = restore(hints[field.name], value[field.name], f"{name}/{field.name}")
+            values[field.name] = restore(hints[field.name], value[field.name], f"{name}/{field.name}")
         elif field.init and field.default is field.default_factory is MISSING:
             raise ModelFileError(f"{name} lacks {field.name!r}; the file is damaged")
-    return kind(**given)
+    return kind(**values)
 
 
 _MANIFEST = "manifest.json"
@@ -436,10 +436,10 @@ def _found_object(parameter: str, entry: Sequence[str], allowed: list[object]) -
     """Return the one of the allowed classes, functions, objects and names that a file names."""
     kind, name = entry
     for candidate in allowed:
-        found = _at(name) if candidate == name else candidate
-        named = found if hasattr(found, "__qualname__") else type(found)
-        if _name_of(named) == name and (kind == "made") == (found is named):
-            return found
+        result = _at(name) if candidate == name else candidate
+        named = result if hasattr(result, "__qualname__") else type(result)
+        if _name_of(named) == name and (kind == "made") == (result is named):
+            return result
     short = name.rpartition(":")[2]
     raise ModelFileError(
         f"{parameter} is {name}, code that is not of twinwl; if you trust it, load with "
@@ -518,12 +518,12 @@ def save(
            [3., 0., 9.]])
     """
     file = checked("path", path, PATH)
-    given, arrays = {"atoms": atoms, "target": target, "positive": positive}, dict[str, Values]()
+    about, arrays = {"atoms": atoms, "target": target, "positive": positive}, dict[str, Values]()
     manifest: dict[str, object] = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "twinwl": version_of("twinwl"),
-        **_entry(estimator, given, arrays, ""),
+        **_entry(estimator, about, arrays, ""),
     }
     manifest["digest"] = _digest(manifest, arrays)
     text = json.dumps(manifest, ensure_ascii=True, allow_nan=False, indent=1)
@@ -533,7 +533,7 @@ def save(
 
 def _entry(
     estimator: Any,  # noqa: ANN401
-    given: Mapping[str, str | None],
+    about: Mapping[str, str | None],
     arrays: dict[str, Values],
     place: str,
 ) -> dict[str, object]:
@@ -541,11 +541,11 @@ def _entry(
     if type(estimator).__qualname__ == "Pipeline":
         last = len(estimator.steps) - 1
         steps = [
-            [name, _entry(step, given if at == last else {}, arrays, f"{place}{at}/")]
+            [name, _entry(step, about if at == last else {}, arrays, f"{place}{at}/")]
             for at, (name, step) in enumerate(estimator.steps)
         ]
         return {"class": "Pipeline", "steps": steps}
-    learnt, atoms = getattr(estimator, "atoms_", None), given.get("atoms")
+    learnt, atoms = getattr(estimator, "atoms_", None), about.get("atoms")
     if learnt is not None and atoms not in {None, learnt}:
         raise TwinWLError(f"atoms: got {atoms!r}, but the model was fitted on molecules read with {learnt!r}")
     kind: Any = type(estimator)
@@ -570,7 +570,7 @@ def _entry(
     if named:
         entry["named"] = named
     for one, constraint in _KEPT.items():
-        value = getattr(estimator, f"{one}_", None) if given.get(one) is None else given[one]
+        value = getattr(estimator, f"{one}_", None) if about.get(one) is None else about[one]
         if value is not None and (one, value) != ("x", "auto"):
             entry[one] = checked(one, value, constraint)
     return entry

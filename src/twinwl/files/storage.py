@@ -244,8 +244,8 @@ def read_arrays(key: str) -> dict[str, Values] | None:
     path = _place(key)
     try:
         # The zip holds a checksum of each array, so damage is noticed; pickled objects are never read.
-        with np.load(path, allow_pickle=False) as kept:
-            return {name: kept[name] for name in kept.files}
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
     except Exception:  # noqa: BLE001  (NumPy, zip and zlib have many words for damage)
         return None
 

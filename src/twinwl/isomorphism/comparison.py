@@ -210,6 +210,11 @@ def compare(
     Comparison
         ``.distinguished``, ``.iteration``, ``.by``, ``.witness``, and a readable ``str()``.
 
+    See Also
+    --------
+    graph_hash : A key that is equal for isomorphic graphs.
+    deduplicate : Exact groups of many graphs.
+
     Examples
     --------
     >>> import networkx as nx

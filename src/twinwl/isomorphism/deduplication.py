@@ -174,6 +174,12 @@ def deduplicate(
     Deduplication
         ``.groups``, ``.representatives``, ``.labels``.
 
+    See Also
+    --------
+    graph_hash : A key to store and look up.
+    audit : What data sets share.
+    compare : Where two graphs differ.
+
     Examples
     --------
     >>> import networkx as nx

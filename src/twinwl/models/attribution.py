@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from twinwl.arrays import Float64
 from twinwl.errors import TwinWLError
-from twinwl.models.explanation import Decision, Explanation, explanation_of
+from twinwl.models.explanation import Decision, Explanation, best_two, explanation_of
 from twinwl.models.features import keep_columns
 from twinwl.models.vectorizer import STwinVectorizer
 
@@ -59,6 +59,10 @@ def explain(model: Any, vectorizer: Any, graph: Any = None, n_columns: int = 10)
     -------
     Explanation
         Print it, or call its ``plot`` or ``save_page``.
+
+    See Also
+    --------
+    STwinVectorizer : The columns that are explained.
 
     Examples
     --------
@@ -132,9 +136,9 @@ def _explained(
     values, indices = np.append(own.data, np.zeros(len(absent))), np.append(own.indices, absent)
     listed = sparse.csr_matrix((values, indices, [0, len(indices)]), shape=own.shape)
     decision = Decision(prediction, against, None, float(base @ sign))
-    found = explanation_of(batch, encoding, contributions, decision, method, n_columns, listed)
-    intercept = found.intercept + float(contributions[absent].sum())
-    return replace(found, intercept=intercept, model=vectorizer)
+    explanation = explanation_of(batch, encoding, contributions, decision, method, n_columns, listed)
+    intercept = explanation.intercept + float(contributions[absent].sum())
+    return replace(explanation, intercept=intercept, model=vectorizer)
 
 
 def _sides(model: Any, outputs: Float64) -> tuple[object, object, Float64]:  # noqa: ANN401
@@ -143,29 +147,16 @@ def _sides(model: Any, outputs: Float64) -> tuple[object, object, Float64]:  # n
         if len(outputs) > 1:
             raise TwinWLError(f"the model predicts {len(outputs)} numbers; explain a model of one")
         return outputs[0], None, np.ones(1)
-    if len(outputs) == 1:
-        positive = int(outputs[0] > 0)
-        return model.classes_[positive], model.classes_[1 - positive], np.array([2.0 * positive - 1])
-    first, second = np.argsort(-outputs, kind="stable")[:2]
-    sign = np.zeros(len(outputs))
-    sign[first], sign[second] = 1.0, -1.0
-    return model.classes_[first], model.classes_[second], sign
+    wanted, other, weights = best_two(outputs)
+    return model.classes_[wanted], model.classes_[other], weights
 
 
 def _shares(model: Any, row: Any) -> tuple[Float64, Float64, str]:  # noqa: ANN401
     """Return outputs of a model, shape (n_outputs,), the share of each column in each, and how, as text."""
-    if isinstance(model, _TREES):
-        return *_path_shares(model, row, [(model, 0, 1.0)]), "changes along the path of the tree"
-    if isinstance(model, _FORESTS):
-        trees = [(tree, 0, 1 / len(model.estimators_)) for tree in model.estimators_]
-        return *_path_shares(model, row, trees), f"changes along the paths of {len(trees)} trees"
-    if isinstance(model, _BOOSTING):
-        trees = [
-            (tree, output, model.learning_rate)
-            for stage in model.estimators_
-            for output, tree in enumerate(stage)
-        ]
-        return *_path_shares(model, row, trees), f"changes along the paths of {len(trees)} trees"
+    trees = _weighted_trees(model)
+    if trees:
+        paths = "path of the tree" if len(trees) == 1 else f"paths of {len(trees)} trees"
+        return *_path_shares(model, row, trees), f"changes along the {paths}"
     if not hasattr(model, "coef_"):
         raise TwinWLError(
             f"a {type(model).__name__} cannot be explained column by column; use a linear model (with "
@@ -181,6 +172,18 @@ def _shares(model: Any, row: Any) -> tuple[Float64, Float64, str]:  # noqa: ANN4
             "not explain it"
         )
     return outputs, shares, "exact: value times weight"
+
+
+def _weighted_trees(model: Any) -> list[tuple[Any, int, float]]:  # noqa: ANN401
+    """Return the trees of a model, the output that each changes, and its weight; none for other models."""
+    if isinstance(model, _TREES):
+        return [(model, 0, 1.0)]
+    if isinstance(model, _FORESTS):
+        return [(tree, 0, 1 / len(model.estimators_)) for tree in model.estimators_]
+    if isinstance(model, _BOOSTING):
+        rate = model.learning_rate
+        return [(tree, output, rate) for stage in model.estimators_ for output, tree in enumerate(stage)]
+    return []
 
 
 def _outputs(model: Any, row: Any) -> Float64:  # noqa: ANN401

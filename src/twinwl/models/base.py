@@ -6,7 +6,6 @@ users has the shapes that scikit-learn expects: without a table of targets, the 
 SmilesToGraphs: the first step of a pipeline that starts at strings.
 """
 
-import functools
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +44,6 @@ from twinwl.models.targets import TargetTable, as_array, read_targets, sample_we
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
 RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
 
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
 _Kind = TypeVar("_Kind", bound="type[GraphEstimator]")
 _T = TypeVar("_T")
 _SEEDS_BELOW = 2**31 - 1
@@ -100,8 +98,8 @@ class GraphEstimator(BaseEstimator):
     @classmethod
     def _with_params(cls, params: Mapping[str, object]) -> Self:
         """Return an estimator with the parameters of a model file, which may have their previous names."""
-        kept = {name: value for name, value in params.items() if name not in cls._removed}
-        self = cls(**with_new_names(kept, cls._renamed, {}, warn=False))
+        remaining = {name: value for name, value in params.items() if name not in cls._removed}
+        self = cls(**with_new_names(remaining, cls._renamed, {}, warn=False))
         self._check_parameters()
         return self
 
@@ -113,8 +111,8 @@ class GraphEstimator(BaseEstimator):
     def _from_state(cls, params: dict[str, Any], state: dict[str, Any]) -> Self:
         """Rebuild an estimator from what a model file holds; refuse parts that do not fit together."""
         self = cls._with_params(params)
-        found = {name: kind for name, kind in cls._kept.items() if name in state}
-        self._keep(**{name: restore(kind, state[name], name) for name, kind in found.items()})
+        kinds = {name: kind for name, kind in cls._kept.items() if name in state}
+        self._keep(**{name: restore(kind, state[name], name) for name, kind in kinds.items()})
         return self
 
     def _share_with(self, model: Self) -> Self:
@@ -325,26 +323,13 @@ class PartlyRead:
             int(np.argmin(self.is_read)),
         )
 
-    def filled(self, found: Any) -> Any:  # noqa: ANN401
-        """Return an answer about ``graphs`` row by row: NaN, None for a class, and every class in a set."""
-        if isinstance(found, list):
-            return [self.filled(part) for part in found]
-        gap, dtype = {"f": (np.nan, found.dtype), "b": (True, np.bool_)}.get(found.dtype.kind, (None, object))
-        rows = np.full((len(self.is_read), *found.shape[1:]), gap, dtype)
-        rows[self.is_read] = found[: self.is_read.sum()]
+    def fill(self, answers: Any) -> Any:  # noqa: ANN401
+        """Return answers about ``graphs`` row by row: NaN, None for a class, and every class in a set."""
+        kind, dtype = answers.dtype.kind, answers.dtype
+        gap, dtype = {"f": (np.nan, dtype), "b": (True, np.bool_)}.get(kind, (None, object))
+        rows = np.full((len(self.is_read), *answers.shape[1:]), gap, dtype)
+        rows[self.is_read] = answers[: self.is_read.sum()]
         return rows
-
-
-def predicts_around_gaps(method: _Function) -> _Function:
-    """Let a method of a model answer about rows that could be read, with gaps for the others."""
-
-    @functools.wraps(method)
-    def answer(self: object, X: object, *args: object, **kwargs: object) -> object:
-        if isinstance(X, PartlyRead):
-            return X.filled(method(self, X.graphs, *args, **kwargs))
-        return method(self, X, *args, **kwargs)
-
-    return cast("_Function", answer)
 
 
 @savable
@@ -521,16 +506,29 @@ class TaskEstimator(GraphEstimator):
         same = len({column.dtype.kind in "biuf" for column in values}) == 1
         return np.stack(values if same else [column.astype(object) for column in values], axis=1)
 
-    def _ask(self, what: str, decisions: list[Any], *args: object, **kwargs: object) -> list[Any]:
-        """Call a method of each task's head with its decision values."""
-        pairs = zip(self.heads_, decisions)
-        return [getattr(head, what)(own, *args, **kwargs) for head, own in pairs]
-
-    @predicts_around_gaps
-    def predict(self, X: GraphsLike) -> Any:  # noqa: ANN401
-        """Return the class of each graph, or a number, shape (n_graphs,), or (n_graphs, n_tasks)."""
+    def _answers(self, X: GraphsLike, what: str | None, *args: object, **kwargs: object) -> list[Any]:
+        """Return the decision values of each task or, with a name, what its head's method makes of them."""
         self._check_fitted()
-        return self._columns(self._ask("predict", self._decisions(X)))
+        decisions: list[Any] = self._decisions(X.graphs if isinstance(X, PartlyRead) else X)
+        if what is not None:
+            pairs = zip(self.heads_, decisions)
+            decisions = [getattr(head, what)(own, *args, **kwargs) for head, own in pairs]
+        return [X.fill(answers) for answers in decisions] if isinstance(X, PartlyRead) else decisions
+
+    def predict(self, X: GraphsLike) -> Any:  # noqa: ANN401
+        """Predict the class of each graph, or a number.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs,), or (n_graphs, n_tasks) if the model has several tasks
+            Classes as in ``y``, or numbers.
+        """
+        return self._columns(self._answers(X, "predict"))
 
     def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
         """Return the accuracy, or R² of numbers; of several tasks its mean, each on graphs with a target.
@@ -550,8 +548,8 @@ class TaskEstimator(GraphEstimator):
         targets = self._same_tasks(y, len(answers), "targets")
         weights = sample_weights(sample_weight, len(answers))
         scores = []
-        for column, known, found in zip(targets.columns, targets.known.T, predicted):
-            own = as_array(found[known].tolist(), "predictions")
+        for column, known, predictions in zip(targets.columns, targets.known.T, predicted):
+            own = as_array(predictions[known].tolist(), "predictions")
             of_known = None if weights is None else weights[known]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large
@@ -563,13 +561,13 @@ class TaskEstimator(GraphEstimator):
 
     def _same_tasks(self, y: object, n_graphs: int, name: str, *, empty: bool = False) -> Any:  # noqa: ANN401
         """Read targets of other graphs, of the tasks of ``fit``."""
-        found = read_targets(y, n_graphs, tables=self.tasks_ is not None, empty=empty)
-        if len(found.columns) != len(self.heads_) or (found.names is None) != (self.tasks_ is None):
+        table = read_targets(y, n_graphs, tables=self.tasks_ is not None, empty=empty)
+        if len(table.columns) != len(self.heads_) or (table.names is None) != (self.tasks_ is None):
             raise TwinWLError(f"{name}: expected targets with {len(self.heads_)} columns, one per task")
-        if found.names is None and not found.known.all():
-            first = int(np.flatnonzero(~found.known[:, 0])[0])
+        if table.names is None and not table.known.all():
+            first = int(np.flatnonzero(~table.known[:, 0])[0])
             raise TwinWLError(f"{name}: target {first} is missing; leave that graph out")
-        return found
+        return table
 
     def for_task(self, task: str | int) -> Self:
         """Return the model of one task, as if it had been trained on that task alone.
@@ -612,8 +610,8 @@ class TaskEstimator(GraphEstimator):
                 "this model has no report: it held out no graphs, or is from a file, which does not keep them"
             )
         how, held = self._held_out
-        found = map(TargetReport.of, held)
-        return TrainingReport(dict(zip(self.tasks_ or ("",), found)), how)
+        reports = map(TargetReport.of, held)
+        return TrainingReport(dict(zip(self.tasks_ or ("",), reports)), how)
 
     @property
     def conformal_(self) -> Any:  # noqa: ANN401
@@ -639,27 +637,40 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
         """The classes, sorted; of several tasks a list with one array per task."""
         return self._per_task([head.classes for head in self.heads_])
 
-    @predicts_around_gaps
     def decision_function(self, X: GraphsLike) -> Any:  # noqa: ANN401
-        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes).
+        """Return the decision values of the graphs.
 
-        Of several tasks, one column per task, if all have two classes.
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+            For several tasks, one column per task, if all have two classes.
         """
-        self._check_fitted()
-        return self._columns(self._decisions(X))  # type: ignore[arg-type]
+        return self._columns(self._answers(X, None))
 
-    @predicts_around_gaps
     def predict_proba(self, X: GraphsLike) -> Float64 | list[Float64]:
-        """Return the probability of each class, shape (n_graphs, n_classes); of several tasks a list.
+        """Predict the probability of each class.
 
         Those of support vector machines come from a logistic regression on the decision values of the inner
-        folds' held-out graphs, as Platt proposed; close to the border their winner can differ from
-        ``predict``.
-        """
-        self._check_fitted()
-        return self._per_task(self._ask("probabilities", self._decisions(X)))
+        folds' held-out graphs, as Platt proposed; close to the border the most probable class can differ
+        from that of ``predict``.
 
-    @predicts_around_gaps
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs, n_classes), or a list of one array per task
+            Columns in the order of ``classes_``.
+        """
+        return self._per_task(self._answers(X, "probabilities"))
+
     def predict_set(
         self, X: GraphsLike, confidence: float = 0.9, per_class: bool = True
     ) -> Bool | list[Bool]:
@@ -681,9 +692,8 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
         per_class
             Whether the guarantee holds within each class, also a rare one, or only on average.
         """
-        self._check_fitted()
         checked("per_class", per_class, FLAG)
-        return self._per_task(self._ask("sets", self._decisions(X), confidence, per_class=per_class))
+        return self._per_task(self._answers(X, "sets", confidence, per_class=per_class))
 
 
 class GraphRegressor(RegressorMixin, TaskEstimator):
@@ -694,7 +704,6 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
     heads_: list[NumberHead]
     score = TaskEstimator.score
 
-    @predicts_around_gaps
     def predict_interval(self, X: GraphsLike, confidence: float = 0.9) -> Float64 | list[Float64]:
         """Return the lower and upper end of an interval for each graph, shape (n_graphs, 2).
 
@@ -711,33 +720,7 @@ class GraphRegressor(RegressorMixin, TaskEstimator):
         confidence
             Above 0 and below 1.
         """
-        self._check_fitted()
-        return self._per_task(self._ask("intervals", self._decisions(X), confidence))
-
-
-class Precomputed:
-    """The predictions of a fitted estimator for graphs whose decision values are known already.
-
-    Parameters
-    ----------
-    estimator
-        A fitted one.
-    decisions
-        Its decision values; of several tasks a list with one array per task.
-    """
-
-    def __init__(self, estimator: TaskEstimator, decisions: Any) -> None:  # noqa: ANN401
-        self._estimator = estimator
-        self._decisions = [decisions] if estimator.tasks_ is None else decisions
-        self.classes_ = getattr(estimator, "classes_", None)
-
-    def predict(self, _: GraphsLike) -> Any:  # noqa: ANN401
-        """Return the predictions, for whatever graphs: as `TaskEstimator.predict`."""
-        return self._estimator._columns(self._estimator._ask("predict", self._decisions))  # noqa: SLF001
-
-    def predict_proba(self, _: GraphsLike) -> Any:  # noqa: ANN401
-        """Return the probabilities: as `GraphClassifier.predict_proba`."""
-        return self._estimator._per_task(self._estimator._ask("probabilities", self._decisions))  # noqa: SLF001
+        return self._per_task(self._answers(X, "intervals", confidence))
 
 
 def _listing(names: Sequence[object]) -> str:

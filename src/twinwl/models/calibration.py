@@ -1,4 +1,4 @@
-"""Graphs that are held out, and calibration on them: probabilities, sets of classes, intervals.
+"""Graphs that are held out, once or by folds, and calibration on them: probabilities, sets, intervals.
 
 A head turns the decision values of one task into classes, probabilities, sets, numbers or intervals.
 
@@ -12,24 +12,31 @@ scores are those of held-out scaffolds, so that new scaffolds are not a shift.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from twinwl.arguments import Constraint, checked, number, pointer
+from twinwl.arguments import MAX_ITEMS, Constraint, checked, integer, number, pointer
 from twinwl.arrays import Bool, Fields, Float32, Float64, Int64, UInt64, Values
 from twinwl.errors import TwinWLError, shown
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, encode_labels, normalise_label
 
-Kept = TypeVar("Kept", "ConformalSets", "ConformalIntervals")
+if TYPE_CHECKING:
+    from twinwl.models.targets import TargetColumn
+
+Scores = TypeVar("Scores", "ConformalSets", "ConformalIntervals")
 
 CONFIDENCE: Constraint = number(0, 1, above=True, below=True)
 _HARDLY_REGULARISED = 1e6  # the doubt about each target keeps the slope finite already
 _CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
+INNER_FOLDS = integer(2, MAX_ITEMS)
+Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows to learn from, and the held-out rows
+_FEWEST_RINGS = 50  # molecules with a ring that each class needs, so that only these are calibrated on
 _TOLERANCE = 1e-12  # equal scores may differ in the last digit
 
 
@@ -199,7 +206,7 @@ def probabilities_of(logits: Float64) -> Float64:
     return softmax(scores, axis=1)
 
 
-def kept(conformal: Kept | None) -> Kept:
+def held_out_scores(conformal: Scores | None) -> Scores:
     """Return the scores of a model; the error says how to train a model that has them."""
     if conformal is None:
         raise TwinWLError(
@@ -264,7 +271,9 @@ class ClassHead:
 
     def sets(self, decisions: Float64, confidence: float, *, per_class: bool = True) -> Bool:
         """Return which classes cannot be ruled out, shape (n, n_classes)."""
-        return kept(self.conformal).of(self.probabilities(decisions), confidence, per_class=per_class)
+        return held_out_scores(self.conformal).of(
+            self.probabilities(decisions), confidence, per_class=per_class
+        )
 
     def calibrated(self, decisions: Float64, codes: Int64) -> ClassHead:
         """Return the head with the scores of graphs that the model had not seen."""
@@ -293,7 +302,7 @@ class NumberHead:
 
     def intervals(self, decisions: Float64, confidence: float) -> Float64:
         """Return the lower and upper end of an interval for each graph, shape (n, 2)."""
-        return kept(self.conformal).of(self.predict(decisions), confidence)
+        return held_out_scores(self.conformal).of(self.predict(decisions), confidence)
 
     def calibrated(self, decisions: Float64, answers: Float64) -> NumberHead:
         """Return the head with the errors on graphs that the model had not seen."""
@@ -476,3 +485,86 @@ def _held_groups(codes: Int64, fraction: float, random: np.random.Generator, gro
             held[group] = True
             count += rows_of[group]
     return held[groups]
+
+
+def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
+    """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
+
+    Parameters
+    ----------
+    targets
+        Classes or numbers; and groups, each of which stays on one side of every fold.
+    n_folds
+        How many folds, at least 2.
+    seed
+        Decides the folds.
+
+    Raises
+    ------
+    TwinWLError
+        If a class has one graph only, or all its graphs in one group; of numbers, if there is one in all.
+    """
+    if targets.numbers:
+        of_graph = np.arange(len(targets.rows)) if targets.groups is None else targets.groups
+        n_units = int(of_graph.max()) + 1
+        if n_units < 2:  # noqa: PLR2004
+            what = "sample" if targets.groups is None else "group"
+            raise TwinWLError(f"there is only 1 {what}; the inner choice needs 2")
+        fold_of = (np.random.default_rng(seed).permutation(n_units) % n_folds)[of_graph]
+        return [
+            (np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
+            for fold in range(min(n_folds, n_units))
+        ]
+    classes, codes, groups = targets.classes, targets.codes, targets.groups
+    # How many graphs, or groups, have each class.
+    units = codes if groups is None else np.unique(np.stack([codes, groups]), axis=1)[0]
+    members = np.bincount(units)
+    rarest = int(members.argmin())
+    if members[rarest] < 2:  # noqa: PLR2004
+        what = "graph" if groups is None else "group"
+        name = shown(classes.tolist()[rarest])
+        raise TwinWLError(
+            f"class {name} has only 1 {what}; the inner choice needs 2 of each class: leave that "
+            "class out, or add to it"
+        )
+    n_folds = min(n_folds, int(members[rarest]))
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # noqa: PLC0415  (slow to load)
+
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)
+    folds = [(learnt, held) for learnt, held in split if len(held)]
+    for learnt, _ in folds:
+        if len(np.unique(codes[learnt])) < len(classes):
+            raise TwinWLError("the groups leave a fold without one of the classes; give more groups")
+    return folds
+
+
+def scaffold_folds(
+    targets: TargetColumn, scaffolds: Int64 | None, n_folds: int, seed: int
+) -> tuple[list[Fold], Int64 | None]:
+    """Cut the training graphs into folds; those of molecules keep each scaffold on one side.
+
+    New molecules are unlike the known ones, so what is chosen and calibrated on held-out scaffolds fits them.
+
+    Parameters
+    ----------
+    targets, n_folds, seed
+        As for `inner_folds`.
+    scaffolds
+        From `twinwl.models.calibration.scaffolds_of`, for all graphs; None where they are no molecules.
+
+    Returns
+    -------
+    folds
+        Those of `inner_folds` where the user gave groups, and for too few scaffolds.
+    rings : array of int64, or None
+        The molecules that have a scaffold, if whole scaffolds are held out.
+    """
+    if scaffolds is not None and targets.groups is None:
+        own = scaffolds[targets.rows]
+        rings = own < len(scaffolds)  # molecules without a ring are numbered from n_graphs on
+        if np.bincount(targets.codes, rings).min() >= _FEWEST_RINGS:
+            groups = np.unique(own, return_inverse=True)[1]
+            with contextlib.suppress(TwinWLError):
+                return inner_folds(replace(targets, groups=groups), n_folds, seed), np.flatnonzero(rings)
+    return inner_folds(targets, n_folds, seed), None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import MAX_ITEMS, PATH, checked, integer
-from twinwl.arrays import Float64
+from twinwl.arrays import Float64, Floats
 from twinwl.errors import TwinWLError, import_extra
 
 if TYPE_CHECKING:
@@ -152,7 +152,10 @@ class Explanation:
             *(["views:"] if self.view_shares else []),
             *(f"  {share:+.3f}  {name}" for name, share in self.view_shares.items()),
             f"{noun}s:",
-            *(f"  {self.node_shares[node]:+.3f}  {noun} {node} ({shown(labels[node])})" for node in order),
+            *(
+                f"  {self.node_shares[node]:+.3f}  {noun} {node} ({label_text(labels[node])})"
+                for node in order
+            ),
             "columns:",
         ]
         for column in self.columns:
@@ -187,7 +190,7 @@ class Explanation:
         axes
             Matplotlib axes; None makes new ones.
         molecule
-            As for `draw`.
+            SMILES or RDKit molecule to draw as a structural formula, atoms in the order of the nodes.
 
         Returns
         -------
@@ -224,6 +227,21 @@ class Decision(NamedTuple):
     against: object
     weights: Any
     intercept: float
+
+
+def best_two(outputs: Floats) -> tuple[int, int, Float64]:
+    """Return the most likely class, the next, and the weight of each output in the decision between them.
+
+    >>> best_two(np.array([0.5, 2.0, 1.0])), best_two(np.array([-0.3]))
+    ((1, 2, array([ 0.,  1., -1.])), (0, 1, array([-1.])))
+    """
+    if len(outputs) == 1:  # two classes share one output, which is positive for the second
+        positive = int(outputs[0] > 0)
+        return positive, 1 - positive, np.array([2.0 * positive - 1])
+    first, second = np.argsort(-outputs, kind="stable")[:2].tolist()
+    weights = np.zeros(len(outputs))
+    weights[first], weights[second] = 1.0, -1.0
+    return first, second, weights
 
 
 def explanation_of(
@@ -315,9 +333,9 @@ class Branch:
 
     def __str__(self) -> str:
         arrow = _ARROWS[self.direction]
-        edge = "" if self.edge_label is None else f"[{shown(self.edge_label)}] "
+        edge = "" if self.edge_label is None else f"[{label_text(self.edge_label)}] "
         times = "" if self.count == 1 else f"{self.count} × "
-        return f"{times}{arrow}{edge}{shown(self.tree.label)}"
+        return f"{times}{arrow}{edge}{label_text(self.tree.label)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,7 +376,7 @@ class RootedTree:
 
     def __str__(self) -> str:
         size = "" if self.size is None else f"   (rooted size {self.size}, radius {self.depth})"
-        lines = [f"{shown(self.label)}{size}", *_draw(self)]
+        lines = [f"{label_text(self.label)}{size}", *_draw(self)]
         if len(lines) > _MOST_LINES:
             lines[-1] = f"… ({self.n_nodes:,} nodes in all)"
         if self.readout is not None:
@@ -414,9 +432,17 @@ def tree_of_colour(alphabet: Alphabet, h: int, colour: int) -> RootedTree:
         for above in needed[level]:
             own, neighbours = alphabet.rounds[level - 1].signature(above)
             needed[level - 1] |= {own, *(below for _, below in neighbours)}
-    trees = {below: RootedTree(alphabet.labels[below], 0) for below in needed[0]}
+    trees = {label: RootedTree(alphabet.labels[label], 0) for label in needed[0]}
     for level in range(1, h + 1):
-        trees = {above: _one_step_deeper(alphabet, level, above, trees) for above in needed[level]}
+        below = trees
+        trees = {}
+        for above in needed[level]:
+            own, neighbours = alphabet.rounds[level - 1].signature(above)
+            branches = [
+                Branch(count, below[sender], *_kind_of_message(alphabet, code))
+                for (code, sender), count in Counter(neighbours).items()
+            ]
+            trees[above] = RootedTree(below[own].label, level, tuple(branches))
     return trees[colour]
 
 
@@ -443,7 +469,7 @@ def pattern_texts(alphabet: Alphabet) -> Callable[[int, int], str]:
 
     @cache
     def text(level: int, colour: int, back: tuple[int, int] | None = None, steps: int = _MOST_STEPS) -> str:
-        label = shown(alphabet.labels[earlier(level, colour, 0)])
+        label = label_text(alphabet.labels[earlier(level, colour, 0)])
         if not level:
             return label
         own, heard = signature(level, colour)
@@ -457,7 +483,7 @@ def pattern_texts(alphabet: Alphabet) -> Callable[[int, int], str]:
             # Seen from below, this root has its colour of two rounds before, and arcs point the other way.
             root = None if level == 1 else (code ^ alphabet.directed, earlier(level - 1, own, level - 2))
             edge, direction = _kind_of_message(alphabet, code)
-            bond = "" if edge is None else _BOND_SIGNS.get(edge, f"{shown(edge)}~")
+            bond = "" if edge is None else _BOND_SIGNS.get(edge, f"{label_text(edge)}~")
             arrow, times = _ARROWS[direction], "" if count == 1 else f"{count}×"
             branches.append(f"{times}{arrow}{bond}{text(level - 1, below, root, steps - 1)}")
         whole = f"{label}({','.join(sorted(branches))})" if branches else label
@@ -466,24 +492,15 @@ def pattern_texts(alphabet: Alphabet) -> Callable[[int, int], str]:
     return text
 
 
-def shown(label: Label) -> str:
+def label_text(label: Label) -> str:
     """Return a label as text for people: unlabelled nodes are dots.
 
-    >>> shown(None), shown("C"), shown(6)
+    >>> label_text(None), label_text("C"), label_text(6)
     ('•', 'C', '6')
     """
     if label is None:
         return "•"
     return label if isinstance(label, str) else repr(label)
-
-
-def _one_step_deeper(alphabet: Alphabet, level: int, colour: int, trees: dict[int, RootedTree]) -> RootedTree:
-    own, neighbours = alphabet.rounds[level - 1].signature(colour)
-    branches = [
-        Branch(count, trees[below], *_kind_of_message(alphabet, code))
-        for (code, below), count in Counter(neighbours).items()
-    ]
-    return RootedTree(trees[own].label, level, tuple(branches))
 
 
 def _kind_of_message(alphabet: Alphabet, code: int) -> tuple[Label, str]:
@@ -515,7 +532,7 @@ def _list_example(readout: str, example: RootedSubgraph | None) -> list[str]:
     edge_labels = example.edge_labels or (None,) * len(example.edges)
     neighbours: dict[int, list[str]] = {node: [] for node in example.nodes}
     for (u, v), label in zip(example.edges, edge_labels):
-        mark = "" if label is None else f" [{shown(label)}]"
+        mark = "" if label is None else f" [{label_text(label)}]"
         neighbours[u].append(f"{v}{mark}")
         if not example.directed:
             neighbours[v].append(f"{u}{mark}")
@@ -524,5 +541,5 @@ def _list_example(readout: str, example: RootedSubgraph | None) -> list[str]:
     for node, label in zip(example.nodes, example.labels):
         others = f" {arrow} {', '.join(neighbours[node])}" if neighbours[node] else ""
         root = " (root)" if node == example.root else ""
-        lines.append(f"  {node}: {shown(label)}{root}{others}")
+        lines.append(f"  {node}: {label_text(label)}{root}{others}")
     return lines

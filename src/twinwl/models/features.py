@@ -326,15 +326,14 @@ class FeatureSpace:
         """Number of columns of all rounds."""
         return sum(self.columns_per_round)
 
-    def locate(self, column: int) -> tuple[int, int, int | None]:
-        """Return a column's round, colour and, for ``"joint"``, rooted size or number of a value."""
+    def locate(self, columns: Int64) -> Iterator[tuple[int, int, int | None]]:
+        """Yield each column's round, colour and, for ``"joint"``, rooted size or number of a value."""
         first = pointer(self.columns_per_round)
-        h = int(np.searchsorted(first, column, side="right")) - 1
-        place = column - int(first[h])
+        h = np.searchsorted(first, columns, side="right") - 1
         if self.twins is None:
-            return h, place, None
-        colour, value = self.twins[h].pairs[place].tolist()
-        return h, colour, value
+            return zip(h.tolist(), (columns - first[h]).tolist(), itertools.repeat(None))
+        colours, values = np.concatenate([part.pairs for part in self.twins])[columns].T
+        return zip(h.tolist(), colours.tolist(), values.tolist())
 
     def first_rounds(self, n_iter: int) -> FeatureSpace:
         """Return the space of the first rounds alone: the columns before those of round ``n_iter + 1``."""
@@ -364,50 +363,34 @@ class FeatureSpace:
         _require(matrix.shape[1] <= self.n_columns, "features")
         matrix.resize(matrix.shape[0], self.n_columns)
 
-    def names(self) -> list[str]:
-        """Return a name for each column.
+    def names(self, columns: Int64) -> list[str]:
+        """Return a name for each of some columns.
 
         ``h2:c17``; for ``"joint"`` ``h2:c17:s5`` or, with a readout, ``h2:c17:rooted-wl=09a5b3f3c6d0e8a1``:
         the beginning of the value's content key, which is the same on every machine.
         """
         return [
             f"h{h}:c{colour}" + ("" if value is None else f":{self._value_name(value)}")
-            for h, colour, value in self._located()
+            for h, colour, value in self.locate(columns)
         ]
 
-    def texts(self, columns: Int64 | None) -> list[str]:
-        """Return a text for each of some columns, which tells the pattern: ``2: C(C,O)``.
-
-        Columns whose texts are the same, because they were cut or labels print alike, get their names too.
-        """
-        text, located, names = pattern_texts(self.alphabet), list(self._located()), self.names()
-        chosen = range(len(names)) if columns is None else columns.tolist()
-        found = [
+    def texts(self, columns: Int64) -> list[str]:
+        """Return a text for each of some columns, which tells the pattern: ``2: C(C,O)``."""
+        text = pattern_texts(self.alphabet)
+        return [
             f"{h}: {text(h, colour)}" + ("" if value is None else f" {self._value_name(value, 'size=')}")
-            for h, colour, value in map(located.__getitem__, chosen)
+            for h, colour, value in self.locate(columns)
         ]
-        n_alike = Counter(found)
-        return [one if n_alike[one] == 1 else f"{one} {names[at]}" for one, at in zip(found, chosen)]
-
-    def _located(self) -> Iterator[tuple[int, int, int | None]]:
-        """Yield the round, colour and value of each column, as `locate` returns them."""
-        for h, width in enumerate(self.columns_per_round):
-            pairs = ((colour, None) for colour in range(width))
-            for colour, value in pairs if self.twins is None else self.twins[h].pairs.tolist():
-                yield h, colour, value
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
         """Return a column's name, and the tree of its colour with its size or readout."""
-        h, colour, value = self.locate(column)
+        ((h, colour, value),), (name,) = self.locate(np.array([column])), self.names(np.array([column]))
         tree = tree_of_colour(self.alphabet, h, colour)
-        if value is None:
-            return f"h{h}:c{colour}", tree
-        name = self._value_name(value)
-        if self.examples is None:
+        if self.examples is not None and value is not None:
+            tree = replace(tree, readout=self._value_name(value), example=self.examples.at(column))
+        elif value is not None:
             tree = replace(tree, size=value)
-        else:
-            tree = replace(tree, readout=name, example=self.examples.at(column))
-        return f"h{h}:c{colour}:{name}", tree
+        return name, tree
 
     def _value_name(self, value: int, size: str = "s") -> str:
         if self.values is None:
@@ -491,7 +474,7 @@ class Encoding(NamedTuple):
 
     def explained(self, graph: GraphBatch, column: int) -> tuple[str, RootedTree, Int64]:  # noqa: ARG002
         """Return a column's name, its tree, and the nodes of the one graph that it counts."""
-        h = self.space.locate(column)[0]
+        ((h, _, _),) = self.space.locate(np.array([column]))
         place = column - sum(self.space.columns_per_round[:h])
         return *self.space.explained(column), np.flatnonzero(self.column_of_node[h] == place)
 
@@ -531,7 +514,7 @@ def stwin_features(
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2)]])
     >>> stwin_features(path, 1, "size").matrix.toarray()
     array([[3., 4., 3.]])
-    >>> stwin_features(path, 1, "joint").space.names()
+    >>> stwin_features(path, 1, "joint").space.names(np.arange(3))
     ['h0:c0:s1', 'h1:c0:s2', 'h1:c1:s3']
     """
     kind = checked("features", kind if space is None else space.kind, one_of(*KINDS))
@@ -807,28 +790,42 @@ class ViewSpaces:
             Of each space, the same features and temporary columns for all that it lacks.
         """
         known, grown = zip(*(space.encoded_with_rest(view) for space, view in self.with_graphs(batch)))
-        found = ViewEncodings(list(known), self)
-        entries = np.sum([np.diff(view.matrix.indptr) for view in found.colours], axis=0)
+        encodings = ViewEncodings(list(known), self)
+        entries = np.sum([np.diff(view.matrix.indptr) for view in encodings.colours], axis=0)
         warn_unseen_labels((entries == 0) & (batch.nodes_per_graph > 0))
-        return found, list(grown)
+        return encodings, list(grown)
 
     def titled(self, place: int, name: str) -> str:
         """Return the name of a column of a space, which starts with that of the view where there are more."""
         return name if not self.names else f"{(self.names * 2)[place]}:{name}"
 
-    def column_names(self) -> list[str]:
-        """Return a name for each column."""
-        return [self.titled(place, name) for place, space in enumerate(self) for name in space.names()]
+    def column_names(self, columns: Int64 | None) -> list[str]:
+        """Return a name for each of some columns; None stands for all."""
+        return [
+            self.titled(place, name)
+            for place, space, own in self._parted(columns)
+            for name in space.names(own)
+        ]
 
     def texts(self, columns: Int64 | None) -> list[str]:
-        """Return a text for each of some columns, which tells what it counts."""
-        chosen = np.arange(self.n_columns) if columns is None else columns
-        bounds = np.searchsorted(chosen, self.first_columns)
-        return [
-            self.titled(place, text)
-            for place, space in enumerate(self)
-            for text in space.texts(chosen[bounds[place] : bounds[place + 1]] - self.first_columns[place])
+        """Return a text for each of some columns, which tells what it counts; None stands for all.
+
+        Columns whose texts are the same, because they were cut or labels print alike, get their names too.
+        """
+        named_texts = [
+            (self.titled(place, text), name)
+            for place, space, own in self._parted(columns)
+            for text, name in zip(space.texts(own), space.names(own))
         ]
+        n_alike = Counter(text for text, _ in named_texts)
+        return [text if n_alike[text] == 1 else f"{text} {name}" for text, name in named_texts]
+
+    def _parted(self, columns: Int64 | None) -> Iterator[tuple[int, Space, Int64]]:
+        """Yield each space and those of some columns, in rising order, that it has."""
+        columns = np.arange(self.n_columns) if columns is None else columns
+        bounds = np.searchsorted(columns, self.first_columns)
+        for place, space in enumerate(self):
+            yield place, space, columns[bounds[place] : bounds[place + 1]] - self.first_columns[place]
 
     def locate(self, column: int) -> tuple[int, int]:
         """Return the place of a column's space, and the column there."""
@@ -910,8 +907,8 @@ def _require(sound: object, what: str) -> None:
 
 def alphabet_to_state(alphabet: Alphabet) -> dict[str, object]:
     """Return JSON values and arrays that `alphabet_from_state` turns into the same alphabet."""
-    kept = ("labels", "edge_labels", "initial", "directed", "n_iter")
-    state = {name: getattr(alphabet, name) for name in kept}
+    names = ("labels", "edge_labels", "initial", "directed", "n_iter")
+    state = {name: getattr(alphabet, name) for name in names}
     for h, part in enumerate(alphabet.rounds, start=1):
         state |= {f"sig_ptr_{h}": part.sig_ptr, f"sig_items_{h}": part.sig_items}
     return state

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twinwl.arguments import PATH, checked, items, one_of
-from twinwl.arrays import Bool, Float64, Int64, Values
+from twinwl.arrays import Bool, Float64, Values
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.models.calibration import ClassHead, NumberHead, predicted_codes
 from twinwl.models.targets import TargetColumn, Task, read_targets
@@ -331,46 +331,44 @@ def measure(answers: Answers, names: Sequence[str]) -> dict[str, float]:
     return {name: score for name, score in scores.items() if math.isfinite(score)}
 
 
-def score_classes(
-    codes: Int64, decisions: Float64, scoring: str, weights: Float64 | None = None, positive: int = 1
+def score_decisions(
+    truth: Values, decisions: Float64, scoring: str, weights: Float64 | None = None, positive: int = 1
 ) -> float:
-    """Return how good decisions between classes are; NaN where that is undefined.
+    """Return how good decisions between classes, or predicted numbers, are: the greater the better.
+
+    NaN where that is undefined for classes. R² of equal numbers is undefined too; what is closer to them is
+    still better, so it is the squared error then.
 
     Parameters
     ----------
-    codes : array, shape (n_graphs,)
-        The true classes, as places among all of them.
-    decisions : array, shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+    truth : array, shape (n_graphs,)
+        The true classes, as places among all of them, or the true numbers.
+    decisions : array, shape (n_graphs,) for two classes or numbers, else (n_graphs, n_classes)
     scoring
-        One of `SCORINGS`; those of ranks compare one class with the rest where there are more than two.
+        One of `SCORINGS`, of which those of ranks compare one class with the rest where there are more than
+        two, or of `NUMBER_SCORINGS`.
     weights : array, shape (n_graphs,), optional
         How much each graph counts.
     positive
         Which of two classes ``"average_precision"`` is about.
 
     >>> codes, decisions = np.array([0, 0, 0, 1]), np.array([-3.0, -2, -2, -1])
-    >>> [score_classes(codes, decisions, name) for name in ("accuracy", "roc_auc")]
+    >>> [score_decisions(codes, decisions, name) for name in ("accuracy", "roc_auc")]
     [0.75, 1.0]
-    """
-    columns = decisions if decisions.ndim > 1 else np.stack([-decisions, decisions], axis=1)
-    classes, named = np.arange(columns.shape[1]), positive if columns.shape[1] == _TWO else None
-    answers = Answers(codes, predicted_codes(decisions), columns, classes, named, weights)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of classes that are predicted and do not occur
-        return _CHOOSABLE[scoring].score(answers)
-
-
-def score_numbers(y: Float64, found: Float64, scoring: str, weights: Float64 | None = None) -> float:
-    """Return how good predicted numbers are: one of `NUMBER_SCORINGS`, the greater the better.
-
-    R² of equal numbers is undefined; what is closer to them is still better, so it is the squared error then.
-
-    >>> score_numbers(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0]), "r2")
+    >>> score_decisions(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0]), "r2")
     -1.0
     """
-    answers, metric = Answers(y, found, weights=weights), _CHOOSABLE[scoring]
-    score = metric.sign * metric.score(answers)
-    return -_mean_error(answers, 2) if math.isnan(score) else score
+    metric = _CHOOSABLE[scoring]
+    if metric.needs == "numbers":
+        answers = Answers(truth, decisions, weights=weights)
+        score = metric.sign * metric.score(answers)
+        return -_mean_error(answers, 2) if math.isnan(score) else score
+    columns = decisions if decisions.ndim > 1 else np.stack([-decisions, decisions], axis=1)
+    classes, named = np.arange(columns.shape[1]), positive if columns.shape[1] == _TWO else None
+    answers = Answers(truth, predicted_codes(decisions), columns, classes, named, weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of classes that are predicted and do not occur
+        return metric.score(answers)
 
 
 def known_metrics(names: Sequence[str], argument: str = "metrics") -> list[str]:
@@ -390,14 +388,14 @@ def check_metrics(names: Sequence[str], task: str = "classification", argument: 
     >>> check_metrics(["roc-auc"])
     ['roc-auc', 'accuracy']
     """
-    given = known_metrics(names, argument)
-    for name in given:
+    known = known_metrics(names, argument)
+    for name in known:
         if METRICS[name].task != task:
             raise TwinWLError(
                 f"{argument}: {name} is for {METRICS[name].task}, and this is {task}; choose from "
                 f"{', '.join(names_for(task))}"
             )
-    return list(dict.fromkeys([*given, names_for(task)[0]]))  # the first is the headline
+    return list(dict.fromkeys([*known, names_for(task)[0]]))  # the first is the headline
 
 
 def scorer_for(estimator: BaseEstimator, name: str) -> str | None:
@@ -577,9 +575,9 @@ def score_column(targets: TargetColumn, decisions: Float64, scoring: str) -> flo
     """
     if targets.numbers:
         unit = 1.0 if scoring == METRICS["r2"].scorer else targets.head.scale
-        return unit * score_numbers(targets.answers, decisions, scoring, targets.weights)
+        return unit * score_decisions(targets.answers, decisions, scoring, targets.weights)
     positive = positive_class(targets.classes)
-    return score_classes(targets.codes, decisions, scoring, targets.importance(), positive)
+    return score_decisions(targets.codes, decisions, scoring, targets.importance(), positive)
 
 
 # ---------------------------------------------------------------------- results and reports
@@ -590,6 +588,8 @@ class Rendered:
 
     _records = ""
     """Name of the attribute with the records, which are NamedTuples."""
+    _own_page = ""
+    """Name of the function of `twinwl.report.audit_page` that makes its page, if it is not the usual one."""
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one dictionary per record."""
@@ -642,6 +642,11 @@ class Rendered:
         write_page(checked("path", path, PATH), self._page())
 
     def _page(self) -> Page:
+        if self._own_page:
+            from twinwl.report import audit_page  # noqa: PLC0415  (on demand)
+
+            page: Page = getattr(audit_page, self._own_page)(self)
+            return page
         from twinwl.report.page import Page, PlainTable, Section  # noqa: PLC0415  (on demand)
 
         header, *rows = self.table()
@@ -844,15 +849,15 @@ class TrainingReport(Rendered):
         return replace(page, sections=[*page.sections, drawn])
 
     def __str__(self) -> str:
-        found = list(self.targets.values())
+        reports = list(self.targets.values())
         if "" in self.targets:
-            chosen = ": ".join(filter(None, (self.chosen, found[0].chosen)))
-            return f"On held-out graphs ({chosen}): {found[0]}"
+            chosen = ": ".join(filter(None, (self.chosen, reports[0].chosen)))
+            return f"On held-out graphs ({chosen}): {reports[0]}"
         lines = [f"  {name}{one.chosen and f' ({one.chosen})'}: {one}" for name, one in self.targets.items()]
-        means = mean_scores([one.scores for one in found])
-        mean = TargetReport(means, found[0].task, "", only_one(one.positive for one in found))
+        means = mean_scores([one.scores for one in reports])
+        mean = TargetReport(means, reports[0].task, "", only_one(one.positive for one in reports))
         return "\n".join(
-            [*lines, f"On held-out graphs ({self.chosen}), mean of {len(found)} targets: {mean}"]
+            [*lines, f"On held-out graphs ({self.chosen}), mean of {len(reports)} targets: {mean}"]
         )
 
 

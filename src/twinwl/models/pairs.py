@@ -6,9 +6,8 @@ neighbourhood of a few rounds are seen together as a pair. Labels are the colour
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from twinwl.compilation import kernel
 from twinwl.errors import TwinWLError
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
-from twinwl.models.explanation import Branch, RootedTree, shown
+from twinwl.models.explanation import Branch, RootedTree, label_text
 from twinwl.refinement.colours import Alphabet, refine
 
 # A pair is one number: the distance, then both labels.
@@ -68,28 +67,29 @@ class PairSpace:
         grown = pair_features(batch, space=self, extend=True)
         return PairEncoding(grown.matrix[:, : self.n_columns], self), grown
 
-    def names(self) -> list[str]:
-        """Return a name for each column: ``d3:c0:c2``, distance and both labels."""
-        return [f"d{distance}:c{first}:c{second}" for distance, first, second in zip(*_unpacked(self.keys))]
+    def names(self, columns: Int64) -> list[str]:
+        """Return a name for each of some columns: ``d3:c0:c2``, distance and both labels."""
+        return [f"d{distance}:c{first}:c{second}" for distance, first, second in self._pairs(columns)]
 
-    def texts(self, columns: Int64 | None) -> list[str]:
-        """Return a text for each of some columns: ``d3: C,O``; the name too, where labels print alike."""
-        labels, keys = self.alphabet.labels, self.keys if columns is None else self.keys[columns]
-        found = [
-            f"d{distance}: {shown(labels[first])},{shown(labels[second])}"
-            for distance, first, second in zip(*_unpacked(keys))
+    def texts(self, columns: Int64) -> list[str]:
+        """Return a text for each of some columns: ``d3: C,O``."""
+        labels = self.alphabet.labels
+        return [
+            f"d{distance}: {label_text(labels[first])},{label_text(labels[second])}"
+            for distance, first, second in self._pairs(columns)
         ]
-        n_alike, names = Counter(found), replace(self, keys=keys).names()
-        return [one if n_alike[one] == 1 else f"{one} {name}" for one, name in zip(found, names)]
+
+    def _pairs(self, columns: Int64) -> Iterator[tuple[int, int, int]]:
+        """Yield the distance and both labels of each of some columns."""
+        return zip(*_unpacked(self.keys[columns]))
 
     def explained(self, column: int) -> tuple[str, RootedTree]:
         """Return a column's name and its pair, as a tree of one branch."""
-        key = self.keys[[column]]
-        (distance,), (first,), (second,) = _unpacked(key)
+        ((distance, first, second),) = self._pairs(np.array([column]))
         labels = self.alphabet.labels
         away = f"{distance} step{'s' * (distance > 1)} away"
         tree = RootedTree(labels[first], 1, (Branch(1, RootedTree(labels[second], 0), away),))
-        return f"d{distance}:c{first}:c{second}", tree
+        return self.names(np.array([column]))[0], tree
 
     def pairs_of(self, graph: GraphBatch) -> tuple[Int64, Int32]:
         """Return the column of each pair that has one, and both nodes, shape (n_pairs, 2)."""
@@ -172,7 +172,7 @@ def pair_features(
 
     >>> from twinwl import GraphBatch
     >>> found = pair_features(GraphBatch.from_edges([[(0, 1), (1, 2)]], [["C", "C", "O"]]))
-    >>> found.space.names(), found.matrix.toarray()
+    >>> found.space.names(np.arange(3)), found.matrix.toarray()
     (['d1:c0:c0', 'd1:c0:c1', 'd2:c0:c1'], array([[1., 1., 1.]]))
     """
     alphabet = None if space is None else space.alphabet
@@ -203,9 +203,9 @@ def pair_features(
     rising = np.argsort(columns, kind="stable")
     blocks = []
     for distinct, part in parts:
-        kept = np.flatnonzero(np.isin(distinct, columns))
-        own = part[:, kept] if len(kept) < len(distinct) else part
-        place = rising[np.searchsorted(columns, distinct[kept], sorter=rising)]
+        columns_of_part = np.flatnonzero(np.isin(distinct, columns))
+        own = part[:, columns_of_part] if len(columns_of_part) < len(distinct) else part
+        place = rising[np.searchsorted(columns, distinct[columns_of_part], sorter=rising)]
         shape = own.shape[0], len(columns)
         blocks.append(sparse.csr_matrix((own.data, place[own.indices], own.indptr), shape))
     matrix = sparse.vstack(blocks, format="csr") if blocks else sparse.csr_matrix((0, len(columns)))

@@ -67,17 +67,17 @@ class Queries:
 
     def most_similar(self, batches: Iterable[GraphBatch], k: int, *, n_graphs: int) -> MostSimilar:
         """Return the ``k`` most similar graphs of each query; ``n_graphs`` are in all batches together."""
-        found = MostSimilar.empty(len(self._totals), k)
+        nearest = MostSimilar.empty(len(self._totals), k)
         every = Similarity(self._matrix, "minmax", normalize=False)
         first = 0
         with ProgressBar("graphs searched", n_graphs) as bar:
             for batch in batches:
                 for low in range(0, len(batch), self._block):
                     similarities = every.of(*self._encoded(batch[low : low + self._block]))
-                    found.add(similarities.T, first_graph=first)
+                    nearest.add(similarities.T, first_graph=first)
                     first += len(similarities)
                     bar.advance(len(similarities))
-        return found
+        return nearest
 
     def similar_pairs(self, graphs: GraphBatch, threshold: float) -> SimilarPairs:
         """Return all pairs whose similarity is the threshold or more.
@@ -96,7 +96,7 @@ class Queries:
         by_total = np.argsort(self._totals, kind="stable")
         totals, matrix = self._totals[by_total], self._matrix[by_total]
         by_size = np.argsort(graphs.nodes_per_graph, kind="stable")
-        found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+        pairs = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
         with ProgressBar("graphs searched", len(graphs)) as bar:
             for low in range(0, len(graphs), self._block):
                 block = by_size[low : low + self._block]
@@ -106,9 +106,9 @@ class Queries:
                 near = slice(*np.searchsorted(totals, bounds).tolist())
                 similarities = Similarity(matrix[near], "minmax", normalize=False).of(features, own)
                 graph, query = np.nonzero(similarities >= threshold)
-                found.append((by_total[near][query], block[graph], similarities[graph, query]))
+                pairs.append((by_total[near][query], block[graph], similarities[graph, query]))
                 bar.advance(len(block))
-        query, graph, similarity = map(np.concatenate, zip(*found))
+        query, graph, similarity = map(np.concatenate, zip(*pairs))
         order = np.lexsort((graph, query))
         return SimilarPairs(query[order], graph[order], similarity[order])
 

@@ -178,11 +178,11 @@ def _partner(
                 curvature = max(own_rising + owns[lane] - 2 * here[lane], _FLAT)
                 gains[lane] = max(gains[lane], gap * gap / curvature)
     best = gains.argmax()
-    gain, found = -1.0, 0
+    gain, falling = -1.0, 0
     for begin in range(0, len(errors), n):
         for place in range(begin + best, begin + n, _LANES):
             gap = max(highest - (errors[place] + bar_fall[place]), 0.0)
             curvature = max(own_rising + own[place - begin] - 2 * row[place - begin], _FLAT)
             if gap * gap / curvature > gain:
-                gain, found = gap * gap / curvature, place
-    return found
+                gain, falling = gap * gap / curvature, place
+    return falling

@@ -7,7 +7,6 @@ In this order: the choice of C and rounds by cross-validation (`select_svms`), f
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import combinations
@@ -17,13 +16,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import linalg, sparse
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
 from twinwl import arguments
 from twinwl.arguments import (
     FLAG,
-    MAX_ITEMS,
     ROUNDS,
     checked,
     integer,
@@ -34,15 +31,24 @@ from twinwl.arguments import (
     pointer,
 )
 from twinwl.arrays import Float32, Float64, Int64
-from twinwl.errors import TwinWLError, shown, warn_caller
+from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
 from twinwl.isomorphism.readouts import ReadoutChoice
 from twinwl.models import base as estimators
 from twinwl.models.base import RandomState, one_seed, with_parameters
-from twinwl.models.calibration import Calibration, ClassHead, NumberHead, predicted_codes, scaffolds_of
-from twinwl.models.explanation import Decision, Explanation, explanation_of
+from twinwl.models.calibration import (
+    INNER_FOLDS,
+    Calibration,
+    ClassHead,
+    Fold,
+    NumberHead,
+    predicted_codes,
+    scaffold_folds,
+    scaffolds_of,
+)
+from twinwl.models.explanation import Decision, Explanation, best_two, explanation_of
 from twinwl.models.features import ExtraScaling, ViewEstimator, ViewSpaces
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, HeldOut, score_column
 from twinwl.models.similarity import BASES, MeanSimilarity
@@ -51,11 +57,7 @@ from twinwl.models.targets import TargetColumn, name_task
 from twinwl.terminal import ProgressBar
 
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
-INNER_FOLDS = integer(2, MAX_ITEMS)
-Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows to learn from, and the held-out rows
 Tick: TypeAlias = Callable[[int], None]  # is told how many more SVMs have been trained
-
-_FEWEST_RINGS = 50  # molecules with a ring that each class needs, so that only these are calibrated on
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +78,6 @@ class SelectedSVM:
     vectors : SupportVectors
     held_out : array of float64, or None
         Decision values of all graphs, each by an SVM that did not learn from it; not saved.
-    unlike_rows, unlike : array of int64 and of float64, or None
-        The graphs to calibrate on, and their values in ``held_out``. Where whole scaffolds of molecules were
-        held out, these are the ones with a ring; molecules without one have no scaffold that could be left
-        out, and their errors would make the intervals of other molecules too narrow. Not saved.
     """
 
     n_iter: int
@@ -88,8 +86,6 @@ class SelectedSVM:
     scores: dict[tuple[int, float], float]
     vectors: SupportVectors
     held_out: Any = None
-    unlike_rows: Any = None
-    unlike: Any = None
 
     @property
     def setting(self) -> str:
@@ -123,11 +119,11 @@ def select_svms(
         Is called after each inner fold; `n_inner_svms` says how many SVMs it will be told of.
     """
     Cs = checked("C", C, PENALTIES)
-    found: list[SelectedSVM | None] = [None] * len(choices)
+    selected: list[SelectedSVM | None] = [None] * len(choices)
     for n_iter, similarities in kernels:
         for place, choice in enumerate(choices):
-            found[place] = choice.better(found[place], n_iter, similarities, Cs, n_jobs, tick)
-    return [chosen for chosen in found if chosen is not None]
+            selected[place] = choice.better(selected[place], n_iter, similarities, Cs, n_jobs, tick)
+    return [chosen for chosen in selected if chosen is not None]
 
 
 def n_inner_svms(n_kernels: int, choices: Sequence[Choice], C: object) -> int:
@@ -178,15 +174,14 @@ class Choice(NamedTuple):
         best = None
         of_penalties = self.svm.held_out(similarities, self.targets, Cs, self.folds, n_jobs, tick)
         for penalty, decisions in zip(Cs, of_penalties):
-            found = scores[n_iter, penalty] = score_column(self.targets, decisions, self.scoring)
-            if found > highest or (found == highest and self._wins_tie(leading, decisions)):
-                highest, leading, best = found, decisions, penalty
+            score = scores[n_iter, penalty] = score_column(self.targets, decisions, self.scoring)
+            if score > highest or (score == highest and self._wins_tie(leading, decisions)):
+                highest, leading, best = score, decisions, penalty
         if best is None or leading is None:
             return before
         # Learn from all graphs now, so that the matrix need not be kept until the last one was tried.
         vectors = self.svm.learnt(similarities, self.targets, best)
-        rows = np.arange(len(leading)) if self.calibrated is None else self.calibrated
-        return SelectedSVM(n_iter, best, highest, scores, vectors, leading, rows, leading[rows])
+        return SelectedSVM(n_iter, best, highest, scores, vectors, leading)
 
     def _wins_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
         if not self.break_ties or leading is None or len(np.unique(predicted_codes(leading))) > 1:
@@ -207,87 +202,6 @@ def kernel_svm(targets: TargetColumn, tol: float = 1e-3, epsilon: float = 0.0) -
     by_class = targets.weight_of_class
     weights = None if by_class is None else dict(enumerate(by_class.tolist()))
     return KernelSVM(SVC(class_weight=weights, **settings))
-
-
-def inner_folds(targets: TargetColumn, n_folds: int, seed: int) -> list[Fold]:
-    """Cut the training graphs into folds, fewer where a class (or its groups) would not reach that many.
-
-    Parameters
-    ----------
-    targets
-        Classes or numbers; and groups, each of which stays on one side of every fold.
-    n_folds
-        How many folds, at least 2.
-    seed
-        Decides the folds.
-
-    Raises
-    ------
-    TwinWLError
-        If a class has one graph only, or all its graphs in one group; of numbers, if there is one in all.
-    """
-    if targets.numbers:
-        of_graph = np.arange(len(targets.rows)) if targets.groups is None else targets.groups
-        n_units = int(of_graph.max()) + 1
-        if n_units < 2:  # noqa: PLR2004
-            what = "sample" if targets.groups is None else "group"
-            raise TwinWLError(f"there is only 1 {what}; the inner choice needs 2")
-        fold_of = (np.random.default_rng(seed).permutation(n_units) % n_folds)[of_graph]
-        return [
-            (np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
-            for fold in range(min(n_folds, n_units))
-        ]
-    classes, codes, groups = targets.classes, targets.codes, targets.groups
-    # How many graphs, or groups, have each class.
-    units = codes if groups is None else np.unique(np.stack([codes, groups]), axis=1)[0]
-    members = np.bincount(units)
-    rarest = int(members.argmin())
-    if members[rarest] < 2:  # noqa: PLR2004
-        what = "graph" if groups is None else "group"
-        name = shown(classes.tolist()[rarest])
-        raise TwinWLError(
-            f"class {name} has only 1 {what}; the inner choice needs 2 of each class: leave that "
-            "class out, or add to it"
-        )
-    n_folds = min(n_folds, int(members[rarest]))
-    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    split = splitter(n_folds, shuffle=True, random_state=seed).split(codes, codes, groups)
-    folds = [(learnt, held) for learnt, held in split if len(held)]
-    for learnt, _ in folds:
-        if len(np.unique(codes[learnt])) < len(classes):
-            raise TwinWLError("the groups leave a fold without one of the classes; give more groups")
-    return folds
-
-
-def scaffold_folds(
-    targets: TargetColumn, scaffolds: Int64 | None, n_folds: int, seed: int
-) -> tuple[list[Fold], Int64 | None]:
-    """Cut the training graphs into folds; those of molecules keep each scaffold on one side.
-
-    New molecules are unlike the known ones, so what is chosen and calibrated on held-out scaffolds fits them.
-
-    Parameters
-    ----------
-    targets, n_folds, seed
-        As for `inner_folds`.
-    scaffolds
-        From `twinwl.models.calibration.scaffolds_of`, for all graphs; None where they are no molecules.
-
-    Returns
-    -------
-    folds
-        Those of `inner_folds` where the user gave groups, and for too few scaffolds.
-    rings : array of int64, or None
-        The molecules that have a scaffold, if whole scaffolds are held out.
-    """
-    if scaffolds is not None and targets.groups is None:
-        own = scaffolds[targets.rows]
-        rings = own < len(scaffolds)  # molecules without a ring are numbered from n_graphs on
-        if np.bincount(targets.codes, rings).min() >= _FEWEST_RINGS:
-            groups = np.unique(own, return_inverse=True)[1]
-            with contextlib.suppress(TwinWLError):
-                return inner_folds(replace(targets, groups=groups), n_folds, seed), np.flatnonzero(rings)
-    return inner_folds(targets, n_folds, seed), None
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,10 +301,10 @@ class SVM:
         shared = self._shared(similarities)
 
         def of_fold(fold: Fold) -> list[Float64]:
-            found = self._of_fold(shared, targets, fold, Cs)
+            decisions = self._of_fold(shared, targets, fold, Cs)
             if tick is not None:
                 tick(len(Cs))
-            return found
+            return decisions
 
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(of_fold)(fold) for fold in folds)
         out = [np.empty((len(targets.rows), *first.shape[1:])) for first in parts[0]]
@@ -465,12 +379,12 @@ class KernelSVM(SVM):
             signed = bounds * wanted
         lower, upper = np.minimum(signed, 0), np.maximum(signed, 0)
         own, weights = part.diagonal().astype(np.float64), np.zeros(len(wanted))
-        found = np.empty((len(Cs), len(held_out)))
+        margins = np.empty((len(Cs), len(held_out)))
         for place, C in enumerate(Cs):
             # The weights found with a smaller C are within the bounds of a larger one, and a good start.
             errors, intercept = solve(Problem(part, own, wanted, C * lower, C * upper), weights)
-            found[place] = wanted[held_out] - errors[held_out] + intercept  # (K·b)[held_out] + intercept
-        return found
+            margins[place] = wanted[held_out] - errors[held_out] + intercept  # (K·b)[held_out] + intercept
+        return margins
 
 
 def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
@@ -582,8 +496,8 @@ class LandmarkSVM(SVM):
     def _inverse_root(self, similarities: Float64) -> Float64:
         """Return R with R Rᵀ = K(L, L)⁻¹, or the pseudo-inverse if landmarks are equal."""
         values, vectors = np.linalg.eigh(similarities[self.landmarks])
-        kept = values > max(_RANK * values[-1], 0)
-        root: Float64 = vectors[:, kept] / np.sqrt(values[kept])
+        independent = values > max(_RANK * values[-1], 0)
+        root: Float64 = vectors[:, independent] / np.sqrt(values[independent])
         return root
 
     def _solve(
@@ -601,14 +515,14 @@ class LandmarkSVM(SVM):
         products, towards = learnt.T @ learnt, learnt.T @ (scale * (wanted - level))
         own = np.diagonal(products).copy()
         n_classes = max(1, len(targets.classes))
-        found = []
+        solutions = []
         for C in Cs:
             # One Cholesky factor for each C takes a fraction of the time of the eigenvalues for all.
             np.fill_diagonal(products, own + max(1 / C, _ROUNDING * own.sum()))
             slopes = linalg.solve(products, towards, assume_a="pos", check_finite=False)
             intercepts = (level - centre @ slopes) @ pairs
-            found.append(SupportVectors(self.landmarks, (root @ slopes @ pairs).T, intercepts, n_classes))
-        return found
+            solutions.append(SupportVectors(self.landmarks, (root @ slopes @ pairs).T, intercepts, n_classes))
+        return solutions
 
 
 def _regression_targets(targets: TargetColumn) -> tuple[Float64, Float64]:
@@ -789,12 +703,12 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             kernels: Iterable[tuple[int, Float64]] = zip(n_iters, similarity.by_rounds(compared), strict=True)
             if self.average_rounds:
                 kernels = [(max(n_iters), similarity.of(compared))]
-            found = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
+            selected = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
         parted = " by scaffold" if any(choice.calibrated is not None for choice in choices) else ""
-        how = f"cross-validated{parted}; best of {len(found[0].scores)} settings"
+        how = f"cross-validated{parted}; best of {len(selected[0].scores)} settings"
         if approximation is not None:
             how = f"kernel approximated with {len(approximation.landmarks):,} landmarks; {how}"
-        heads, svms, held = zip(*map(_finished, columns, found))
+        heads, svms, held = zip(*map(_finished, choices, selected))
         self._held_out = how, list(held)
         rows = np.unique(np.concatenate([svm.vectors.rows for svm in svms]))
         own = None if extra is None else extra[rows]
@@ -815,12 +729,9 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         extra: Float64 | None = None,
     ) -> None:
         """Set fitted attributes; ``matrix`` has the features of the training graphs ``rows``."""
-        if matrix.shape[0] != len(rows):
-            raise TwinWLError("the model's support vectors do not fit its features; the file is damaged")
-        if (extra is None) != (scaling is None) or (
-            extra is not None and extra.shape != (len(rows), len(scaling.names if scaling else ()))
-        ):
-            raise TwinWLError("the model's extra features do not fit together; the file is damaged")
+        extra_shape = None if scaling is None else (len(rows), len(scaling.names))
+        if matrix.shape[0] != len(rows) or (None if extra is None else extra.shape) != extra_shape:
+            raise TwinWLError("the model's features do not fit its support vectors; the file is damaged")
         spaces.widen(matrix)
         self.scaling_, self.extra_ = scaling, extra
         self.svms_, self.rows_, averaged = svms, rows, checked("n_iter", self.n_iter, one_or_more(ROUNDS))
@@ -882,13 +793,13 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
 
     def _decisions(self, X: GraphsLike) -> list[Float64]:
         self._check_fitted()
-        batch, encoded, found = self._new_graphs(X, "predict"), {}, []
+        batch, encoded, decisions = self._new_graphs(X, "predict"), {}, []
         for svm, similarity in zip(self.svms_, self._similarities):
             if svm.n_iter not in encoded:  # tasks with the same rounds share it
                 encoded[svm.n_iter] = similarity.compared(batch, self._scaled(batch))
             blocks = similarity.blocks(encoded[svm.n_iter])
-            found.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
-        return found
+            decisions.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
+        return decisions
 
     @property
     def extra_names_(self) -> tuple[str, ...] | None:
@@ -923,35 +834,37 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         contributions = similarity.contributions(compared, decision.weights)
         method = "value times weight" if self.base == "linear" else "shares add up to the decision value"
         known = compared.known
-        found = explanation_of(graph, known, contributions, decision, f"exact: {method}", n_columns)
+        explanation = explanation_of(graph, known, contributions, decision, f"exact: {method}", n_columns)
         if len(known.parts) == 1 and self.scaling_ is None:
-            return found
+            return explanation
         of_views = np.split(contributions, known.spaces.first_columns[1:-1])
         shares = {title: float(part.sum()) for title, part in zip(known.spaces.titles, of_views)}
         of_extra = similarity.extra_share(compared, decision.weights)
         if self.scaling_ is not None:
             shares["extra features"] = of_extra
-        return replace(found, decision=found.decision + of_extra, view_shares=shares)
+        return replace(explanation, decision=explanation.decision + of_extra, view_shares=shares)
 
     def _to_state(self) -> dict[str, object]:
-        svms = [replace(svm, held_out=None, unlike_rows=None, unlike=None) for svm in self.svms_]
+        svms = [replace(svm, held_out=None) for svm in self.svms_]
         state = super()._to_state() | {"svms": svms}
         return {name: part for name, part in state.items() if part is not None or name == "tasks"}
 
 
-def _finished(column: TargetColumn, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM, HeldOut]:
+def _finished(choice: Choice, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM, HeldOut]:
     """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
-    held = HeldOut(column.head, svm.held_out, column.answers, svm.setting)
-    if not column.numbers:
-        calibration = Calibration.fit_to(svm.held_out, column.codes, column.weights)
-        head = replace(column.head, calibration=calibration)
-        held = held._replace(head=head)
-        return head.calibrated(svm.unlike, column.codes[svm.unlike_rows]), svm, held
-    mean, scale = column.head.mean, column.head.scale
-    head = column.head.calibrated(svm.unlike, column.answers[svm.unlike_rows])
-    vectors = svm.vectors.rescaled(scale, mean)
-    svm = replace(svm, vectors=vectors, held_out=scale * svm.held_out + mean)
-    return replace(head, mean=0.0, scale=1.0), svm, held
+    column = choice.targets
+    # Where whole scaffolds of molecules were held out, only molecules with a ring count: others have no
+    # scaffold that could be left out, and their errors would make the intervals of all too narrow.
+    rows = slice(None) if choice.calibrated is None else choice.calibrated
+    head, decisions, answers = column.head, svm.held_out, column.answers
+    if column.numbers:
+        held, (mean, scale) = HeldOut(head, decisions, answers, svm.setting), (head.mean, head.scale)
+        vectors, in_unit = svm.vectors.rescaled(scale, mean), scale * decisions + mean
+        head = replace(head.calibrated(decisions[rows], answers[rows]), mean=0.0, scale=1.0)
+        return head, replace(svm, vectors=vectors, held_out=in_unit), held
+    head = replace(head, calibration=Calibration.fit_to(decisions, column.codes, column.weights))
+    held = HeldOut(head, decisions, answers, svm.setting)
+    return head.calibrated(decisions[rows], answers[rows]), svm, held
 
 
 def _decision(head: ClassHead | NumberHead, svm: SelectedSVM, similarities: Float64) -> Decision:
@@ -959,8 +872,7 @@ def _decision(head: ClassHead | NumberHead, svm: SelectedSVM, similarities: Floa
     decisions = svm.vectors.decisions(similarities)
     if isinstance(head, NumberHead):
         return Decision(float(decisions[0]), None, svm.vectors.weights[0], float(svm.vectors.intercepts[0]))
-    wanted = int(predicted_codes(decisions)[0])
-    other = 1 - wanted if decisions.ndim == 1 else int(np.argsort(-decisions[0], kind="stable")[1])
+    wanted, other, _ = best_two(np.atleast_1d(decisions[0]))
     return Decision(head.classes[wanted], head.classes[other], *svm.vectors.between(wanted, other))
 
 
@@ -980,15 +892,15 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
         Penalties to choose from, each from 1e-6 to 1e6. With other kernels than ``"minmax"`` larger ones may
         be better.
     features : {"count", "size", "joint"}, default="joint"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     base : {"linear", "minmax", "intersection"}, default="minmax"
-        As for `TwinKernel`.
+        See `TwinKernel`.
     normalize : bool, default=True
-        As for `TwinKernel`.
+        See `TwinKernel`.
     edge_labels : bool or None, default=None
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     initial : {"label", "degree", "ring"}, default="label"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     inner_folds : int, default=5
         Folds of the inner choice; fewer where a class has fewer graphs (or groups).
     class_weight : None, "balanced" or mapping from class to weight, default=None
@@ -1012,7 +924,7 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     n_components : int, default=1000
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
     readout : str, function or list of these, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     tol : float, default=1e-3
         How closely the SVM that learns from all graphs is optimised, as in scikit-learn; not used with
         ``kernel_approximation``, whose solution has a closed form.
@@ -1021,7 +933,7 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     average_rounds : bool, default=False
         Take the mean of the kernels of all ``n_iter`` instead of choosing one; only C is chosen then.
     pairs : int or None, default=None
-        As for `TwinKernel`.
+        See `TwinKernel`.
 
     Attributes
     ----------
@@ -1040,6 +952,13 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
         C that did not learn from it; not saved.
     n_support_ : int
         Number of training graphs that the SVM keeps.
+
+    See Also
+    --------
+    STwinSVR : The same for numbers.
+    STwinClassifier : A network on the same features.
+    TwinKernel : The kernel alone.
+    explain : The reasons for a prediction.
 
     Notes
     -----
@@ -1087,15 +1006,15 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     C : float or sequence of float, default=(0.3, 1, 3, 10, 30)
         Penalties to choose from, each from 1e-6 to 1e6.
     features : {"count", "size", "joint"}, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     base : {"linear", "minmax", "intersection"}, default="minmax"
-        As for `TwinKernel`.
+        See `TwinKernel`.
     normalize : bool, default=True
-        As for `TwinKernel`.
+        See `TwinKernel`.
     edge_labels : bool or None, default=None
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     initial : {"label", "degree", "ring"}, default="label"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     epsilon : float, default=0.01
         Errors up to this many standard deviations of the targets cost nothing.
         Not used with ``kernel_approximation``, whose loss is squared.
@@ -1118,7 +1037,7 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     n_components : int, default=1000
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
     readout : str, function or list of these, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     tol : float, default=1e-3
         How closely the SVM that learns from all graphs is optimised, as in scikit-learn; not used with
         ``kernel_approximation``, whose solution has a closed form.
@@ -1127,7 +1046,7 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     average_rounds : bool, default=False
         Take the mean of the kernels of all ``n_iter`` instead of choosing one; only C is chosen then.
     pairs : int or None, default=None
-        As for `TwinKernel`.
+        See `TwinKernel`.
 
     Attributes
     ----------
@@ -1142,6 +1061,11 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     held_out_predictions_ : array of float64
         Prediction for each training graph of positive weight, by an SVM that did not learn from it; not
         saved.
+
+    See Also
+    --------
+    STwinSVC : The same for classes.
+    STwinRegressor : A network on the same features.
 
     Examples
     --------

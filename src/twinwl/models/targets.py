@@ -175,16 +175,18 @@ def _fill_missing(values: Values, empty: bool) -> tuple[Values, Bool]:
         if empty:
             return np.zeros(len(values), np.int64), known
         raise TwinWLError(f"all {len(values):,} targets are missing; leave that task out")
-    rows, found = np.flatnonzero(known), values[known]
-    if found.dtype.kind == "O":
-        found = as_array(found.tolist(), "targets")
-    if found.dtype.kind == "f":
-        if np.isinf(found).any():
-            raise TwinWLError(f"target {rows[np.isinf(found)][0]} is infinite; correct it, or set it to NaN")
-        if (found == np.floor(found)).all() and np.abs(found).max() <= _EXACT:
-            found = found.astype(np.int64)
-    column = np.zeros(len(values), found.dtype)
-    column[known] = found
+    rows, present = np.flatnonzero(known), values[known]
+    if present.dtype.kind == "O":
+        present = as_array(present.tolist(), "targets")
+    if present.dtype.kind == "f":
+        if np.isinf(present).any():
+            raise TwinWLError(
+                f"target {rows[np.isinf(present)][0]} is infinite; correct it, or set it to NaN"
+            )
+        if (present == np.floor(present)).all() and np.abs(present).max() <= _EXACT:
+            present = present.astype(np.int64)
+    column = np.zeros(len(values), present.dtype)
+    column[known] = present
     return column, known
 
 
@@ -351,12 +353,12 @@ class TargetTable:
         >>> targets.classes, targets.codes, targets.importance()
         (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array([0.75, 1.5 , 0.75]))
         """
-        found = read_targets(y, n_graphs, tables=tables)
+        table = read_targets(y, n_graphs, tables=tables)
         weights = sample_weights(sample_weight, n_graphs)
         counts = np.ones(n_graphs, np.bool_) if weights is None else weights > 0
-        known = found.known & counts[:, None]
-        if found.names is None:
-            column, missing = found.columns[0], np.flatnonzero(counts & ~known[:, 0])
+        known = table.known & counts[:, None]
+        if table.names is None:
+            column, missing = table.columns[0], np.flatnonzero(counts & ~known[:, 0])
             for row in missing[:1].tolist():
                 raise TwinWLError(
                     f"target {row} is {shown(column.tolist()[row])} ({len(missing)} of {counts.sum()} are "
@@ -368,11 +370,11 @@ class TargetTable:
         heads: list[ClassHead | NumberHead] = []
         class_weights = []
         unknown = np.nan if numbers else np.int64(-1)
-        answers: Any = np.full((len(rows), len(found.columns)), unknown)
-        for place, column in enumerate(found.columns):
+        answers: Any = np.full((len(rows), len(table.columns)), unknown)
+        for place, column in enumerate(table.columns):
             own = np.flatnonzero(known[:, place])
             weighed = None if weights is None else weights[own]
-            with name_task(found.names, place):
+            with name_task(table.names, place):
                 fit = _fit_numbers if numbers else _fit_classes
                 head, encoded, by_class = fit(column[own], own, weighed, class_weight)
             heads.append(head)
@@ -380,7 +382,7 @@ class TargetTable:
             answers[np.searchsorted(rows, own), place] = encoded
         named = None if groups is None else _one_column(_as_array(groups, "groups"), n_graphs, "groups")
         return cls(
-            found.names,
+            table.names,
             rows,
             answers,
             tuple(heads),
@@ -454,11 +456,11 @@ def _class_weights(
         checked("class_weight", class_weight, one_of("balanced"))
         total = np.bincount(codes, weights, len(classes)).astype(np.float64)
         return total.sum() / (len(classes) * total)
-    given = dict(checked("class_weight", class_weight, instance(dict)))
-    named = [(value, given.pop(value, 1.0)) for value in classes.tolist()]
-    if given:
+    weight_of = dict(checked("class_weight", class_weight, instance(dict)))
+    named = [(value, weight_of.pop(value, 1.0)) for value in classes.tolist()]
+    if weight_of:
         raise TwinWLError(
-            f"class_weight: got a weight for {shown(next(iter(given)))}, which is not in y; classes: "
+            f"class_weight: got a weight for {shown(next(iter(weight_of)))}, which is not in y; classes: "
             f"{shown(classes.tolist())}"
         )
     return np.array([checked(f"class_weight[{shown(value)}]", found, *_WEIGHT) for value, found in named])

@@ -84,8 +84,8 @@ class ColumnChoice(NamedTuple):
         array([0, 1])
         """
         fewest, most = self.bounds(n_graphs)
-        kept = np.flatnonzero((n_graphs_with >= fewest) & (n_graphs_with <= most))
-        if len(n_graphs_with) and not len(kept):
+        columns = np.flatnonzero((n_graphs_with >= fewest) & (n_graphs_with <= most))
+        if len(n_graphs_with) and not len(columns):
             name, share, remedy = "min_df", f"{fewest}", "; lower it"
             if most < n_graphs:
                 name, share, remedy = "max_df", f"{fewest} to {most}", ""
@@ -93,10 +93,10 @@ class ColumnChoice(NamedTuple):
                 f"{name}: got {getattr(self, name)!r}, but no column occurs in {share} of {n_graphs} graphs"
                 f"{remedy}"
             )
-        if self.max_features is None or len(kept) <= self.max_features:
-            return kept
-        by_frequency = np.argsort(-n_graphs_with[kept], kind="stable")
-        return np.sort(kept[by_frequency[: self.max_features]])
+        if self.max_features is None or len(columns) <= self.max_features:
+            return columns
+        by_frequency = np.argsort(-n_graphs_with[columns], kind="stable")
+        return np.sort(columns[by_frequency[: self.max_features]])
 
 
 class ColumnCounts(NamedTuple):
@@ -213,8 +213,8 @@ def freeze(vectorizer: STwinVectorizer, counts: ColumnCounts, graphs: GraphBatch
             "were counted; the graphs have changed since, so count them again"
         )
     frequency = np.concatenate(n_graphs)
-    kept = ColumnChoice(1, vectorizer.max_features).columns(frequency, int(frequency.max(initial=0)))
-    vectorizer._keep(*_restrict(space, kept), frequency[kept])  # noqa: SLF001  (the same module)
+    columns = ColumnChoice(1, vectorizer.max_features).columns(frequency, int(frequency.max(initial=0)))
+    vectorizer._keep(*_restrict(space, columns), frequency[columns])  # noqa: SLF001  (the same module)
     return vectorizer
 
 
@@ -323,6 +323,12 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
     n_graphs_with_column_ : array of int64, or None
         Where the columns come from a vocabulary: how many graphs had each when they were counted.
 
+    See Also
+    --------
+    TwinKernel : Similarities of graphs, from these features.
+    STwinSVC : A classifier that chooses the number of rounds.
+    explain : The reasons for a prediction from these features.
+
     Examples
     --------
     >>> from twinwl import GraphBatch, STwinVectorizer
@@ -419,10 +425,10 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
         for name, value in settings.items():
             if name not in cls._constraints:
                 raise TypeError(f"from_vocabulary() got an unexpected keyword argument {name!r}")
-            if (found := getattr(model, name)) != value:
+            if (own := getattr(model, name)) != value:
                 raise TwinWLError(
                     f"{name}: got {shown(value)}, but the vocabulary {str(path)!r} was counted with "
-                    f"{shown(found)}; count the corpus again with the settings you need"
+                    f"{shown(own)}; count the corpus again with the settings you need"
                 )
         n_graphs = model.n_graphs_with_column_
         fewest = model.min_df if min_df is None else checked("min_df", min_df, cls._constraints["min_df"][0])
@@ -432,20 +438,45 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
                 "graphs and more; count the corpus again with a lower min_df"
             )
         checked("max_features", max_features, *cls._constraints["max_features"])
-        kept = ColumnChoice(fewest, max_features).columns(n_graphs, int(n_graphs.max(initial=0)))
-        if len(kept) < len(n_graphs):
-            model.columns_ = kept if model.columns_ is None else model.columns_[kept]
-            model.n_graphs_with_column_, model.n_features_out_ = n_graphs[kept], len(kept)
+        columns = ColumnChoice(fewest, max_features).columns(n_graphs, int(n_graphs.max(initial=0)))
+        if len(columns) < len(n_graphs):
+            model.columns_ = columns if model.columns_ is None else model.columns_[columns]
+            model.n_graphs_with_column_, model.n_features_out_ = n_graphs[columns], len(columns)
             model.min_df, model.max_features = fewest, max_features or model.max_features
         return model
 
     def fit(self, X: GraphsLike, y: object = None) -> STwinVectorizer:  # noqa: ARG002
-        """Learn alphabet and columns; ``y`` is ignored."""
+        """Learn the alphabet and the columns from training graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The training graphs, in any form that `as_batch` accepts.
+        y : ignored
+            Present for scikit-learn.
+
+        Returns
+        -------
+        STwinVectorizer
+            The fitted vectorizer itself.
+        """
         self._learn(X)
         return self
 
     def fit_transform(self, X: GraphsLike, y: object = None) -> sparse.csr_matrix:  # noqa: ARG002
-        """Do ``fit(X).transform(X)`` without doing the work twice; the same to the bit."""
+        """Return ``fit(X).transform(X)``, computed in one pass.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The training graphs, in any form that `as_batch` accepts.
+        y : ignored
+            Present for scikit-learn.
+
+        Returns
+        -------
+        csr_matrix of float64, shape ``(n_graphs, n_features_out_)``
+        """
         return keep_columns(self._learn(X).matrix, self.columns_)
 
     def transform(self, X: GraphsLike) -> sparse.csr_matrix:
@@ -453,15 +484,20 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
 
         Nodes with a colour that no training graph has are left out; `unseen_rate` returns their share.
 
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
         Returns
         -------
         csr_matrix of float64, shape ``(n_graphs, n_features_out_)``
         """
         self._check_fitted()
         batch = self._new_graphs(X, "transform")
-        found = self.spaces_.encoded(batch)
-        warn_strange_graphs(batch, found.colours)
-        return keep_columns(found.matrix, self.columns_)
+        encodings = self.spaces_.encoded(batch)
+        warn_strange_graphs(batch, encodings.colours)
+        return keep_columns(encodings.matrix, self.columns_)
 
     def unseen_rate(self, X: GraphsLike) -> float:
         """Return the mean of `unseen_rates`: 1.0 where not even a label was seen in training."""
@@ -505,8 +541,7 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
         Explanations name columns by these codes. Numbers of colours are those of this vectorizer only.
         """
         self._check_fitted()
-        codes = self.spaces_.column_names()
-        return codes if self.columns_ is None else [codes[column] for column in self.columns_.tolist()]
+        return self.spaces_.column_names(self.columns_)
 
     def explain_column(self, column: int) -> RootedTree:
         """Return the rooted tree that a column counts: what its nodes see within their round's steps.
@@ -526,13 +561,13 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
         return ColumnChoice(*(getattr(self, name) for name in ColumnChoice._fields))
 
     def _learn(self, X: GraphsLike) -> ViewEncodings:
-        found = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
-        matrix = found.matrix
+        encodings = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
+        matrix = encodings.matrix
         n_graphs, n_columns = matrix.shape
         n_graphs_with = np.bincount(matrix.indices, minlength=n_columns)
         columns = self.column_choice.columns(n_graphs_with, n_graphs)
-        self._keep_views(found.spaces, columns if len(columns) < n_columns else None, None)
-        return found
+        self._keep_views(encodings.spaces, columns if len(columns) < n_columns else None, None)
+        return encodings
 
     def _keep_views(
         self, spaces: ViewSpaces, columns: Int64 | None, n_graphs_with_column: Int64 | None

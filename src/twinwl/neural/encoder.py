@@ -647,11 +647,8 @@ class NTwinNetwork(nn.Module):
 
     def forward(self, graphs: NTwinInput) -> Tensor:
         """Return logits, shape (n_graphs, n_classes)."""
-        return self.from_sums(self.encoder(graphs.graphs), graphs.histograms)
-
-    def from_sums(self, sums: Tensor, histograms: SparseRows | None) -> Tensor:
-        """Return logits from the two encoders' output."""
-        logits: Tensor = self.second(self.dropout(self.hidden_units(sums, histograms).relu()))
+        units = self.hidden_units(self.encoder(graphs.graphs), graphs.histograms)
+        logits: Tensor = self.second(self.dropout(units.relu()))
         return logits
 
     def recalibrate(self, examples: Examples) -> None:
@@ -686,5 +683,5 @@ class NTwinNetwork(nn.Module):
         share = self.input_dropout.p
         if not self.training or not share:
             return rows
-        kept = functional.dropout(torch.from_numpy(rows.values), share).numpy()
-        return SparseRows(rows.indptr, rows.indices, kept)
+        values = functional.dropout(torch.from_numpy(rows.values), share).numpy()
+        return SparseRows(rows.indptr, rows.indices, values)

@@ -22,7 +22,7 @@ from twinwl.graphs.building import GraphsLike
 from twinwl.models import base
 from twinwl.models.base import GraphEstimator, TaskEstimator, seeds, with_parameters
 from twinwl.models.calibration import ClassHead, NumberHead, hold_out, hold_out_scaffolds, scaffolds_of
-from twinwl.models.explanation import Decision
+from twinwl.models.explanation import Decision, best_two
 from twinwl.models.metrics import NUMBER_SCORINGS, SCORINGS, HeldOut, positive_class
 from twinwl.models.targets import TargetTable, encode, is_known, name_task
 from twinwl.neural import training
@@ -64,9 +64,9 @@ def network_from_state(build: Callable[[], nn.Module], state: object) -> nn.Modu
     if not isinstance(state, dict) or set(state) != set(own):
         raise TwinWLError("the weights do not fit the network; the file is damaged")
     for name, wanted in own.items():
-        given = state[name]
-        fits = isinstance(given, np.ndarray) and given.shape == tuple(wanted.shape)
-        if not fits or torch.from_numpy(np.empty(0, given.dtype)).dtype != wanted.dtype:
+        array = state[name]
+        fits = isinstance(array, np.ndarray) and array.shape == tuple(wanted.shape)
+        if not fits or torch.from_numpy(np.empty(0, array.dtype)).dtype != wanted.dtype:
             raise TwinWLError(f"the weights do not fit the network: {name}")
     weights = {name: torch.from_numpy(value.copy()) for name, value in state.items()}
     module.load_state_dict(weights, assign=True)
@@ -151,8 +151,14 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     Parameters
     ----------
-    max_epochs, batch_size, learning_rate, weight_decay, patience
-        As for `twinwl.neural.training.train`.
+    max_epochs : int
+        The largest number of epochs.
+    batch_size : int
+        Number of graphs in a mini-batch.
+    learning_rate, weight_decay : float
+        Parameters of the optimiser, Adam with decoupled weight decay.
+    patience : int
+        Stop after this many epochs without a better score on the held-out graphs.
     validation_fraction : float or None
         Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
@@ -422,11 +428,11 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     def _encode(self, y: object, n_graphs: int, name: str) -> Int64 | Float64:
         """Return targets of other graphs as the network learns them; ``name`` says what they are for."""
-        found = self._same_tasks(y, n_graphs, name, empty=True)
-        if not found.known.any():
+        targets = self._same_tasks(y, n_graphs, name, empty=True)
+        if not targets.known.any():
             raise TwinWLError(f"{name}: all targets are missing; give some that are known")
-        table: Any = np.full(found.known.shape, np.nan if self._learns_numbers else np.int64(-1))
-        for place, (column, known, head) in enumerate(zip(found.columns, found.known.T, self.heads_)):
+        table: Any = np.full(targets.known.shape, np.nan if self._learns_numbers else np.int64(-1))
+        for place, (column, known, head) in enumerate(zip(targets.columns, targets.known.T, self.heads_)):
             with name_task(self.tasks_, place):
                 table[known, place] = encode(head, column[known])
             unseen = np.flatnonzero(known & ~is_known(table[:, place]))
@@ -463,10 +469,8 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
         if isinstance(head, NumberHead):
             number = float(outputs[0]) * head.scale + head.mean
             return Decision(number, None, np.array([head.scale], np.float32), head.mean)
-        wanted, other = np.argsort(-outputs, kind="stable")[:2].tolist()
-        weights = np.zeros(len(outputs), np.float32)
-        weights[wanted], weights[other] = 1.0, -1.0
-        return Decision(head.classes[wanted], head.classes[other], weights, 0.0)
+        wanted, other, weights = best_two(outputs)
+        return Decision(head.classes[wanted], head.classes[other], weights.astype(np.float32), 0.0)
 
     def _select(self, place: int) -> Self:
         """Return the model of one task: the last layer of its network has the outputs of that task."""
@@ -539,8 +543,8 @@ def split_rows(
     """
     if validation_data is not None or fraction is None:
         return np.arange(len(targets.rows)), None
-    found = None if scaffolds is None else hold_out_scaffolds(targets.codes, fraction, seed, scaffolds())
-    return found or hold_out(targets.codes, fraction, seed, targets.groups)
+    split = None if scaffolds is None else hold_out_scaffolds(targets.codes, fraction, seed, scaffolds())
+    return split or hold_out(targets.codes, fraction, seed, targets.groups)
 
 
 @with_parameters
@@ -555,7 +559,7 @@ class NeuralGraphClassifier(base.GraphClassifier, NeuralGraphEstimator):
         What the epoch is chosen by: one of ``twinwl.models.metrics.SCORINGS``, of several tasks its mean,
         ties by the loss. None: accuracy; of several tasks, the loss alone.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
-        As for `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -578,7 +582,7 @@ class NeuralGraphRegressor(base.GraphRegressor, NeuralGraphEstimator):
         What the epoch is chosen by: one of ``twinwl.models.metrics.NUMBER_SCORINGS``, of several tasks its
         mean, each in standard deviations of its targets. None: the loss, the squared error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
-        As for `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------

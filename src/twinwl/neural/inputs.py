@@ -28,7 +28,7 @@ from twinwl.models.features import Encoding, FeatureSpace, stwin_features
 from twinwl.neural.encoder import GraphData, NTwinInput, SubgraphPart, TwinInput, subgraph_batch
 from twinwl.neural.quotient import RootMark, RowExamples, n_marks
 from twinwl.neural.readouts import SubgraphBatch
-from twinwl.neural.rows import Pool, count_rows, distinct_rows, entries_of
+from twinwl.neural.rows import Pool, count_rows, distinct_rows
 from twinwl.neural.sparse import SparseExamples
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
@@ -106,9 +106,10 @@ class SubtreeHistograms:
     ) -> SubtreeHistograms:
         """Take the colours from a batch of graphs."""
         encoding = stwin_features(batch, layers, "count", edge_labels=edge_labels)
-        kept = np.bincount(encoding.matrix.indices, minlength=encoding.space.n_columns) >= min_df
-        kept[: encoding.space.columns_per_round[0]] = False  # the paper's representation starts at layer 1
-        return cls(encoding.space, np.flatnonzero(kept))
+        frequent = np.bincount(encoding.matrix.indices, minlength=encoding.space.n_columns) >= min_df
+        # The paper's representation starts at layer 1.
+        frequent[: encoding.space.columns_per_round[0]] = False
+        return cls(encoding.space, np.flatnonzero(frequent))
 
     @property
     def n_columns(self) -> int:
@@ -276,16 +277,16 @@ class FittedInputs(NodeInputs):
     def check_labels(self, batch: GraphBatch, unknown: str) -> None:
         """Warn about labels that occur in no training graph, or refuse them if ``unknown`` is ``"error"``."""
         fresh = np.flatnonzero(recode(batch.node_labels, batch.node_vocabulary, self.labels) < 0)
-        found = []
+        problems = []
         if len(fresh):
             graph = graph_of_node(batch.graph_ptr, fresh[0])
             label = batch.node_vocabulary[batch.node_labels[fresh[0]]]
             where = f"(first: {label!r} in graph {graph})"
-            found.append(f"{len(fresh)} of {batch.n_nodes} nodes have a node label {where}")
+            problems.append(f"{len(fresh)} of {batch.n_nodes} nodes have a node label {where}")
         codes = self.arc_codes(batch)
         if codes is not None and bool((codes < 0).any()):
-            found.append(f"{int((codes < 0).sum())} of {len(codes)} arcs have an edge label")
-        for what in found:
+            problems.append(f"{int((codes < 0).sum())} of {len(codes)} arcs have an edge label")
+        for what in problems:
             message = f"{what} that occurs in no training graph"
             if unknown == "error":
                 raise TwinWLError(f"{message}; leave those graphs out, or use unknown='zero'")
@@ -402,8 +403,8 @@ class DistinctSubgraphs:
         if batch.node_features is not None:
             bits = (batch.node_features + 0.0).view(np.uint64)  # -0.0 is 0.0
             contents = np.hstack([bits, batch.node_labels[:, None].astype(np.uint64)])
-            codes, found = distinct_rows(contents)
-            plain = plain.changed(node_labels=codes, node_vocabulary=tuple(range(len(found))))
+            codes, first = distinct_rows(contents)
+            plain = plain.changed(node_labels=codes, node_vocabulary=tuple(range(len(first))))
         sizes = rooted_sizes(plain, radius)[radius]
         groups = Groups()
         numbers, arcs = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -423,10 +424,9 @@ class DistinctSubgraphs:
 
     def take(self, rows: Int64) -> tuple[list[Int64], Pool]:
         """Return roots of the distinct subgraphs of some graphs, in blocks, and their pooling matrix."""
-        ptr, groups, counts = self.pool
-        new_ptr, entry = entries_of(ptr, rows)
-        needed, places = np.unique(groups[entry], return_inverse=True)
+        pool = self.pool.take(rows)
+        needed, places = np.unique(pool.rows, return_inverse=True)
         block = np.cumsum(self.entries[needed]) // _BLOCK_ENTRIES
         cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(needed)]
         roots = [self.representative[needed[low:high]] for low, high in pairwise(cuts) if low < high]
-        return roots, Pool(new_ptr, places.astype(np.int32), counts[entry])
+        return roots, pool._replace(rows=places.astype(np.int32))

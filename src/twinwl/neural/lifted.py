@@ -153,8 +153,8 @@ class _Run:
             rows = conv.nn(aggregate(x, level.ptr, level.senders) + (1 + conv.eps) * own)
         else:  # PyG's own layer on a bipartite graph: from the rows below to those of this level
             index = torch.stack([as_tensor(level.senders, x.device), row_of_entry(level.ptr, x.device)])
-            given = {} if edge is None else {str(_LAYERS[kind]): edge.to(x.device, x.dtype)}
-            rows = type(conv).forward(conv, (x, own), index, **given, size=(len(x), len(own)))
+            options = {} if edge is None else {str(_LAYERS[kind]): edge.to(x.device, x.dtype)}
+            rows = type(conv).forward(conv, (x, own), index, **options, size=(len(x), len(own)))
         return cast("Tensor", rows)
 
     def _jump(self, jk: Any, states: list[Tensor]) -> Tensor:  # noqa: ANN401

@@ -8,7 +8,7 @@ import copy
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
@@ -28,12 +28,12 @@ from twinwl.arguments import (
     old_names,
     one_of,
 )
-from twinwl.arrays import Fields, Float32, Float64
+from twinwl.arrays import Fields, Float64
 from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import savable
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.building import GraphsLike
-from twinwl.models.base import RandomState, seeds, with_parameters
+from twinwl.models.base import RandomState, with_parameters
 from twinwl.models.explanation import ColumnShare, Explanation, explanation_of, plain
 from twinwl.neural import estimator, quotient
 from twinwl.neural.encoder import NTwinEncoder, NTwinNetwork, messages, readout_arguments, subgraph_batch
@@ -41,7 +41,7 @@ from twinwl.neural.estimator import NeuralGraphClassifier, NeuralGraphEstimator,
 from twinwl.neural.inputs import SUBTREES, FittedInputs, NTwinExamples, SubgraphExamples
 from twinwl.neural.readouts import GIN, READOUT, BoundedReadout, NetworkReadout, kind_of
 from twinwl.neural.sparse import SparseExamples
-from twinwl.neural.training import Examples, blocks_of, move_to, own_device, seeded, single_threaded
+from twinwl.neural.training import Examples, seeded, single_threaded
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 _MANY_GRAPHS = 1000
@@ -49,23 +49,6 @@ _MANY_GRAPHS = 1000
 _BYTES_PER_UNIT, _BYTES_PER_ROW = 13, 128
 # A network of torch's own operations keeps about this many tensors per step, and some more at a time.
 _TENSORS_PER_STEP, _TENSORS_AT_ONCE = 7, 4
-
-
-class SampledPrediction(NamedTuple):
-    """What is predicted from samples of the roots, and how far it may be off.
-
-    Attributes
-    ----------
-    values : array of float64
-        As `predict_proba` of a classifier, shape (n_graphs, n_classes), or `predict` of a regressor,
-        (n_graphs,). More samples or more roots bring it closer to the exact prediction.
-    spread : array of float64, of the same shape
-        Standard error of each value because of the sampling, estimated with the jackknife; 0 if all roots
-        were taken.
-    """
-
-    values: Float64
-    spread: Float64
 
 
 @with_parameters
@@ -131,44 +114,9 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
             self.inputs_.check_labels(batch, self.unknown)
         return batch
 
-    def predict_sampled(
-        self, X: GraphsLike, roots: float, n_samples: int = 10, random_state: RandomState = 0
-    ) -> SampledPrediction:
-        """Predict from samples of the roots of each graph, with the spread: for very large graphs.
-
-        Parameters
-        ----------
-        X
-            A GraphBatch, or anything `twinwl.as_batch` accepts.
-        roots
-            Number, or share, of the roots of each graph in a sample.
-        n_samples
-            Number of samples, at least 2. The prediction is that of the mean of their pooled sums.
-        random_state
-            Seed of the samples.
-
-        Returns
-        -------
-        SampledPrediction
-            ``values``: probabilities of the classes, or numbers; ``spread``: their standard error because
-            only some roots were taken.
-        """
-        self._check_fitted()
-        roots = checked("roots", roots, *quotient.ROOTS[:-1])
-        n_samples = checked("n_samples", n_samples, integer(2, MAX_ITEMS))
-        if self.tasks_ is not None:
-            raise TwinWLError("predict_sampled is for one task; ask for_task(name).predict_sampled(…)")
-        if not self._is_bounded:
-            raise TwinWLError("predict_sampled needs a readout that is bounded by 1-WL; use predict")
-        examples = self._examples(self._new_graphs(X, "predict"), roots=roots)
-        (seed,) = seeds(checked("random_state", random_state, *arguments.RANDOM_STATE), 1)
-        with self._network_on_device() as network, seeded(seed):
-            outputs = _sampled_outputs(network, examples, n_samples)
-        head = self.heads_[0]
-        ask = head.predict if self._learns_numbers else head.probabilities
-        values, *left_out = (ask(self._task_decisions(one)[0]) for one in outputs)
-        spread = np.std(left_out, axis=0) * math.sqrt(n_samples - 1)  # the jackknife's standard error
-        return SampledPrediction(values, spread)
+    def predict_sampled(self, *_: object, **__: object) -> None:
+        """Gone: `predict` takes all roots."""
+        raise TwinWLError("predict_sampled was removed; use predict, which takes all roots of each graph")
 
     def node_vectors(self, X: GraphsLike) -> Float64:
         """Return what each node, as a root, adds to the representation of its graph.
@@ -463,32 +411,6 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
         self.hops_ = hops
 
 
-def _sampled_outputs(network: NTwinNetwork, examples: NTwinExamples, n_samples: int) -> Float32:
-    """Return outputs from the mean of all samples' sums, then from the means without one of them.
-
-    Each call of ``examples.take`` draws roots. A sample's sums are right on average, so their mean tends to
-    the exact sums; a mean of outputs would not tend to the exact output, which is not linear in the sums.
-
-    Returns
-    -------
-    array of float32, shape (1 + n_samples, n_graphs, n_outputs)
-    """
-    network.eval()
-    place = own_device(network)
-    parts = []
-    with torch.no_grad(), single_threaded():
-        for rows in blocks_of(examples):
-            sums = []
-            for _ in range(n_samples):
-                sample = move_to(examples.take(rows), place)
-                sums.append(network.encoder(sample.graphs).cpu().double())
-            total = torch.stack(sums).sum(dim=0)
-            means = [total / n_samples, *((total - one) / (n_samples - 1) for one in sums)]
-            outputs = [network.from_sums(mean.float().to(place), sample.histograms).cpu() for mean in means]
-            parts.append(torch.stack(outputs))
-    return torch.cat(parts, dim=1).numpy()
-
-
 def _state_shares(encoder: Any, graph: GraphBatch, data: Any, gradients: Tensor) -> Float64:  # noqa: ANN401
     """Return each node's share by its states, summed over layers and over the subgraphs that contain it."""
     layers, marks = len(encoder.hops), (encoder.root_mark, encoder.n_marks)
@@ -543,7 +465,7 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"`` (all bounded by 1-WL, on the
         quotient), ``"ppgn"`` (3-WL), ``"deepsets"`` (without edges), or your own: a module, or a class or
         function that makes one, which maps rooted subgraphs (`twinwl.neural.readouts.SubgraphBatch`)
-        to one row each. ``docs/ntwin.md`` has an example.
+        to one row each. The guide "Add your own readout, network or method" has an example.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
         if there are continuous features.
@@ -564,21 +486,20 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         error.
     roots : int, float or None, default=None
         Number, or share, of the roots of each graph that a training step sums over, drawn anew each time and
-        scaled so that the sum is right on average; None takes all. Predictions take all of them, but for
-        `predict_sampled`. Only for readouts that are bounded by 1-WL.
+        scaled so that the sum is right on average; None takes all. Predictions take all of them. Only
+        for readouts that are bounded by 1-WL.
     max_memory : int or None
         Limit for the quotient, or for the states of a mini-batch, in bytes; None allows half of the machine's
         memory. Where it would not do, hops shrink, with a warning; a rooted subgraph of radius 1 that is too
         large for the readout is an error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
-        As for every neural classifier here: see `twinwl.neural.estimator.NeuralGraphClassifier`.
+        See `twinwl.neural.estimator.NeuralGraphClassifier`.
     device
-        Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
-        What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphClassifier`.
+        See `twinwl.neural.estimator.NeuralGraphClassifier`.
     refit, average_epochs, warm_start, callbacks
-        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
-        the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -590,6 +511,11 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
         Radius of each layer: ``hops``, or less where memory is not enough (then there is a warning).
+
+    See Also
+    --------
+    STwinClassifier : A network on counts of colours.
+    STwinSVC : The default for little data.
 
     Examples
     --------
@@ -628,7 +554,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"`` (all bounded by 1-WL, on the
         quotient), ``"ppgn"`` (3-WL), ``"deepsets"`` (without edges), or your own: a module, or a class or
         function that makes one, which maps rooted subgraphs (`twinwl.neural.readouts.SubgraphBatch`)
-        to one row each. ``docs/ntwin.md`` has an example.
+        to one row each. The guide "Add your own readout, network or method" has an example.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
         if there are continuous features.
@@ -649,21 +575,20 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         error.
     roots : int, float or None, default=None
         Number, or share, of the roots of each graph that a training step sums over, drawn anew each time and
-        scaled so that the sum is right on average; None takes all. Predictions take all of them, but for
-        `predict_sampled`. Only for readouts that are bounded by 1-WL.
+        scaled so that the sum is right on average; None takes all. Predictions take all of them. Only
+        for readouts that are bounded by 1-WL.
     max_memory : int or None
         Limit for the quotient, or for the states of a mini-batch, in bytes; None allows half of the machine's
         memory. Where it would not do, hops shrink, with a warning; a rooted subgraph of radius 1 that is too
         large for the readout is an error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
-        As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     device
-        Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
-        What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphRegressor`.
+        See `twinwl.neural.estimator.NeuralGraphRegressor`.
     refit, average_epochs, warm_start, callbacks
-        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
-        the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -676,6 +601,11 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
         Radius of each layer: ``hops``, or less where memory is not enough (then there is a warning).
+
+    See Also
+    --------
+    STwinRegressor : A network on counts of colours.
+    STwinSVR : The default for little data.
 
     Examples
     --------

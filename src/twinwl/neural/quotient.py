@@ -197,7 +197,7 @@ class Quotient:
         # senders.
         read, n_own = NONE, 0
         for layer in range(len(self.rounds), -1, -1):
-            pool = _of_graphs(self.pools[layer - 1], rows) if layer else Pool(NONE, NONE, NONE)
+            pool = self.pools[layer - 1].take(rows) if layer else Pool(NONE, NONE, NONE)
             # 1. Number the colours of this layer: those that the layer above reads, then those to pool.
             colours = np.concatenate([read, pool.rows])
             numbers, first = number_by_first(colours, self._places[layer])
@@ -527,9 +527,3 @@ def _join_pools(blocks: list[tuple[int, Pool]], n_graphs: int) -> Pool:
     none = np.empty(0, np.int32)
     rows, counts = (np.concatenate([none, *(block[part] for _, block in blocks)]) for part in (1, 2))
     return Pool(pointer(sizes), rows, counts)
-
-
-def _of_graphs(pool: Pool, graphs: Int64) -> Pool:
-    """Return the pooling matrix of some graphs."""
-    ptr, entries = entries_of(pool.ptr, graphs)
-    return Pool(ptr, pool.rows[entries], pool.counts[entries])

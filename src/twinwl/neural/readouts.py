@@ -80,8 +80,8 @@ def read_out(readout: nn.Module, subgraphs: SubgraphBatch) -> Tensor:
     [[2.0], [1.0]]
     """
     name = type(readout).__name__
-    given: Fields = {**subgraphs._asdict(), "data": subgraphs}
-    arguments = named_arguments(f"the readout {name}", readout.forward, given)
+    known: Fields = {**subgraphs._asdict(), "data": subgraphs}
+    arguments = named_arguments(f"the readout {name}", readout.forward, known)
     if "data" in arguments:
         arguments["data"] = _as_pyg(subgraphs)
     rows = checked_rows(readout(**arguments), name, subgraphs.size, "rooted subgraph")
@@ -120,16 +120,16 @@ def named_arguments(what: str, function: Callable[..., object], known: Fields) -
         parameters = inspect.signature(function).parameters.values()
     except ValueError as error:  # of some built-in types
         raise TwinWLError(f"{what}: its parameters cannot be found out ({error})") from error
-    found: Fields = {}
+    arguments: Fields = {}
     for parameter in parameters:
         if parameter.name in known and parameter.kind is not parameter.POSITIONAL_ONLY:
-            found[parameter.name] = known[parameter.name]
+            arguments[parameter.name] = known[parameter.name]
         elif parameter.default is parameter.empty and parameter.kind not in {
             parameter.VAR_KEYWORD,  # of every module without an __init__ of its own
             parameter.VAR_POSITIONAL,
         }:
             raise TwinWLError(f"{what} asks for {parameter.name!r}; its parameters can be {', '.join(known)}")
-    return found
+    return arguments
 
 
 def _as_pyg(subgraphs: SubgraphBatch) -> Any:  # noqa: ANN401  (a class of PyG)

@@ -50,6 +50,11 @@ class Pool(NamedTuple):
     rows: Ints
     counts: Ints
 
+    def take(self, graphs: Int64) -> Pool:
+        """Return the matrix of some graphs."""
+        ptr, entries = entries_of(self.ptr, graphs)
+        return Pool(ptr, self.rows[entries], self.counts[entries])
+
 
 class RowLayer(NamedTuple):
     """One layer of a mini-batch: which rows of the layer below each of its rows is computed from.
@@ -257,8 +262,8 @@ class _ByKernels(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        found = ctx.gradients(*(grad.contiguous().numpy() for grad in grads))
-        return None, *map(torch.as_tensor, found)
+        gradients = ctx.gradients(*(grad.contiguous().numpy() for grad in grads))
+        return None, *map(torch.as_tensor, gradients)
 
 
 def _sums_of(ptr: Int64, senders: Ints, own: Ints, weights: NDArray[Any], *tables: Floats) -> Differentiated:

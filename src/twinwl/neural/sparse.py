@@ -107,10 +107,10 @@ class SparseLinear(nn.Module):
 
         def gradients(grad: Float32) -> list[Tensor]:
             places, first = number_by_first(rows.indices, self._place_of_row)
-            found = np.zeros((len(first), grad.shape[1]), np.float32)
-            add_up(grad, found, found, rows.indptr, places, NONE, rows.values, backwards=True)
+            of_rows = np.zeros((len(first), grad.shape[1]), np.float32)
+            add_up(grad, of_rows, of_rows, rows.indptr, places, NONE, rows.values, backwards=True)
             touched = torch.from_numpy(rows.indices[first])[None]
-            values, shape = torch.from_numpy(found), self.weight.shape
+            values, shape = torch.from_numpy(of_rows), self.weight.shape
             return [torch.sparse_coo_tensor(touched, values, shape, check_invariants=False)]
 
         return [product], gradients

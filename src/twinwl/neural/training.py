@@ -22,7 +22,7 @@ from torch.nn import functional
 from twinwl.arguments import Constraint
 from twinwl.arrays import Float32, Float64, Int64
 from twinwl.errors import TwinWLError
-from twinwl.models.metrics import score_classes, score_numbers
+from twinwl.models.metrics import score_decisions
 from twinwl.models.targets import is_known
 from twinwl.neural.sparse import SparseAwareAdam
 
@@ -76,8 +76,8 @@ def device_of(name: str, *, or_else: str | None = None) -> torch.device:
     >>> device_of("cpu")
     device(type='cpu')
     """
-    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    there = [kind for kind, here in found.items() if here]
+    is_there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    there = [kind for kind, here in is_there.items() if here]
     if name == "auto":
         return torch.device(there[0])
     if name in there:
@@ -101,12 +101,16 @@ def move_to(value: T, device: torch.device) -> T:
     >>> move_to((torch.ones(1), 3), torch.device("meta"))[0].device
     device(type='meta')
     """
-    if isinstance(value, torch.Tensor):
-        return value.to(device)  # type: ignore[return-value]
+    return change_tensors(value, lambda tensor: tensor.to(device))
+
+
+def change_tensors(value: T, change: Callable[[Tensor], Tensor]) -> T:
+    """Return an input of a network with each of its tensors changed."""
+    if isinstance(value, Tensor):
+        return change(value)  # type: ignore[return-value]
     if isinstance(value, tuple) and not isinstance(value, torch.Size):
-        parts = [move_to(part, device) for part in value]
-        named = hasattr(value, "_fields")
-        return type(value)(*parts) if named else type(value)(parts)
+        parts = [change_tensors(part, change) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
 
 
@@ -116,10 +120,10 @@ Callbacks: TypeAlias = "Callable[[History], object] | Sequence[Callable[[History
 
 
 def _functions(value: Any) -> list[Callable[[History], object]]:  # noqa: ANN401
-    found = list(value) if isinstance(value, list | tuple) else [value]
-    if not all(callable(function) and not isinstance(function, type) for function in found):
+    functions = list(value) if isinstance(value, list | tuple) else [value]
+    if not all(callable(function) and not isinstance(function, type) for function in functions):
         raise TypeError
-    return found
+    return functions
 
 
 CALLBACKS = (Constraint("a function of the history, or a list of such functions", _functions), None)
@@ -226,8 +230,8 @@ class History:
                         range(1, len(values) + 1), values, label=label, color=colours[label], marker="."
                     )
             if self.best_epoch >= 0:
-                kept = self.best_epoch + 1
-                axes.axvline(kept, color="0.8", zorder=0, label=f"epoch kept: {kept}")
+                best = self.best_epoch + 1
+                axes.axvline(best, color="0.8", zorder=0, label=f"epoch kept: {best}")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             if axes.lines:
                 axes.legend(frameon=False)
@@ -568,17 +572,15 @@ def _evaluate(module: nn.Module, held: LabelledSet) -> tuple[float | None, float
 def _score(logits: Float64, held: LabelledSet) -> float:
     """Return the score by ``held.scoring``; of several tasks, the mean of those for which it is defined."""
     assert held.scoring is not None  # noqa: S101  (asked by `_evaluate`)
-    measure: Callable[..., float] = score_numbers if held.targets.dtype.kind == "f" else score_classes
     if held.targets.ndim == 1:
         if logits.shape[1] <= 2:  # noqa: PLR2004  (of two classes the difference, of numbers the only one)
             logits = logits[:, -1] - (logits[:, 0] if logits.shape[1] > 1 else 0)
-        of = {} if measure is score_numbers else {"positive": held.positive}
-        scores = [measure(held.targets, logits, held.scoring, held.weights, **of)]
+        scores = [score_decisions(held.targets, logits, held.scoring, held.weights, held.positive)]
     else:
         weights = np.ones(held.targets.shape) if held.weights is None else held.weights
         scores = [
-            measure(answers[known], found[known], held.scoring, weight[known])
-            for answers, found, weight in zip(held.targets.T, logits.T, weights.T)
+            score_decisions(answers[known], outputs[known], held.scoring, weight[known])
+            for answers, outputs, weight in zip(held.targets.T, logits.T, weights.T)
             if (known := is_known(answers)).any()
         ]
     defined = [score for score in scores if not np.isnan(score)]

@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import type_of_target
-from torch import Tensor
 
 from twinwl.arguments import MAX_ITEMS, checked, integer, one_of
 from twinwl.arrays import Fields, Float64
@@ -23,7 +22,7 @@ from twinwl.models.base import seeds, with_parameters
 from twinwl.neural.encoder import NTwinNetwork
 from twinwl.neural.estimator import network_from_state, weights_to_state
 from twinwl.neural.ntwin import NTwinClassifier, NTwinParameters, NTwinRegressor
-from twinwl.neural.training import blocks_of, device_of, seeded, single_threaded
+from twinwl.neural.training import blocks_of, change_tensors, device_of, seeded, single_threaded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,17 +42,16 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
     Parameters
     ----------
     layers, hops, hidden, root_mark, random_state, readout, subtree, edge_labels
-        As for `NTwinClassifier`.
+        See `NTwinClassifier`.
     task : {"auto", "classification", "regression", "none"}, default="auto"
         What the network learns in ``fit``. ``"none"``: nothing, it keeps its first, random weights.
         ``"auto"``: nothing without ``y``; numbers if those in ``y`` are not all integers; else classes.
     dropout, input_dropout, normalize, min_df, unknown, roots, max_memory
-        As for `NTwinClassifier`; ``transform`` takes all roots.
+        See `NTwinClassifier`.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
-        As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     device, refit, average_epochs, warm_start, callbacks
-        As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`. All but
-        ``device`` matter only where something is learnt.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -251,9 +249,4 @@ def _learnt(model: NTwinClassifier | NTwinRegressor) -> str:
 
 def _in_double(value: T) -> T:
     """Return an input of a network with its numbers in double precision."""
-    if isinstance(value, Tensor):
-        return value.double() if value.is_floating_point() else value  # type: ignore[return-value]
-    if isinstance(value, tuple):
-        parts = [_in_double(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
+    return change_tensors(value, lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)

@@ -35,17 +35,9 @@ _LONGEST_NAME = 34
 _SIZE, _TILE = (480.0, 250.0), (340.0, 220.0)
 
 
-def audit_page(audit: Audit, sets: Sequence[Dataset]) -> Page:
-    """Return the page.
-
-    Parameters
-    ----------
-    audit
-        What was found.
-    sets
-        The data sets, in their order, to draw graphs of.
-    """
-    noun, pictures = _noun(audit), _pictures(audit, sets)
+def audit_page(audit: Audit) -> Page:
+    """Return the page of what data sets share."""
+    noun, pictures = _noun(audit), _pictures(audit)
     scores = [_score_table(audit.scores, noun)] if audit.scores else []
     sections = [
         Section("overlap", f"{noun}s in common".capitalize(), _overlap(audit) if audit.overlaps else []),
@@ -76,18 +68,18 @@ def _highlights(audit: Audit) -> list[tuple[str, str]]:
     n_coarser = len(audit.matches) - n_same - n_near
     names, sizes = list(audit.sizes), list(audit.sizes.values())
     later, earlier = (names[1], names[0]) if len(names) == _A_PAIR else ("later sets", "an earlier one")
-    found, level = [], audit.level if len(audit.levels) > 1 else None
+    result, level = [], audit.level if len(audit.levels) > 1 else None
     if audit.overlaps:
         at = f" (same {level})" if level else ""
         about = f"{_noun(audit)}s of {later} are also in {earlier}{at}"
-        found.append((f"{n_same:,} of {sum(sizes[1:]):,}", about))
+        result.append((f"{n_same:,} of {sum(sizes[1:]):,}", about))
         if n_coarser:
-            found.append((f"{n_coarser:,}", f"more have only the same {' or '.join(audit.levels[:place])}"))
-        found.append((f"{n_near:,}", f"more are nearly the same (similarity {audit.near:g} or more)"))
+            result.append((f"{n_coarser:,}", f"more have only the same {' or '.join(audit.levels[:place])}"))
+        result.append((f"{n_near:,}", f"more are nearly the same (similarity {audit.near:g} or more)"))
     if audit.targets_compared:
         at = f" ({level})" if level else ""
-        found.append((f"{len(audit.contradictions):,}", f"groups of copies{at} have different targets"))
-    return found
+        result.append((f"{len(audit.contradictions):,}", f"groups of copies{at} have different targets"))
+    return result
 
 
 def _overlap(audit: Audit) -> list[Block]:
@@ -146,8 +138,8 @@ def _contradictions(audit: Audit) -> list[Block]:
     shown, n_groups = audit.contradictions[:_ROWS_SHOWN], len(audit.contradictions)
     rows = [
         [number, _anchor(member.set, member.row, member.name), member.target]
-        for number, found in enumerate(shown, start=1)
-        for member in found.members
+        for number, result in enumerate(shown, start=1)
+        for member in result.members
     ]
     more = f" The first {len(shown)} of {n_groups:,} groups are listed." if len(shown) < n_groups else ""
     if not shown:
@@ -171,23 +163,34 @@ def _near(audit: Audit, pictures: list[str]) -> list[Block]:
     return [text, Drawings(pictures, "")]
 
 
-def _pictures(audit: Audit, sets: Sequence[Dataset]) -> list[str]:
+def _pictures(audit: Audit) -> list[str]:
     """Draw the most similar pairs; a label has one colour in all pictures."""
-    by_name = dict(zip(audit.sizes, sets))
+    by_name = dict(zip(audit.sizes, audit.data))
     near = sorted((match for match in audit.matches if match.same is None), key=lambda one: -one.similarity)
     pictures: list[str] = []
     slots: dict[object, int] = {}
     for match in near:
         sides = [(match.set, match.row, match.name), (match.other_set, match.other_row, match.other_name)]
-        pair = [(by_name[name], int(np.flatnonzero(by_name[name].rows == row)[0])) for name, row, _ in sides]
-        if all(0 < data.graphs.nodes_per_graph[place] <= _LARGEST_DRAWN for data, place in pair):
-            for (data, place), side in zip(pair, sides):
-                smiles = None if data.smiles is None else data.smiles[place]
-                title = f"{_anchor(*side)}  ({match.similarity:.3f})"
-                pictures.append(svg_of(data.graphs[place], smiles, title=title, size=_SIZE, slots=slots))
+        pair = []
+        for side in sides:
+            data = by_name[side[0]]
+            place = int(np.flatnonzero(data.rows == side[1])[0])
+            pair += _picture(data, place, f"{_anchor(*side)}  ({match.similarity:.3f})", _SIZE, slots)
+        pictures += pair if len(pair) == _A_PAIR else []
         if len(pictures) == 2 * _PAIRS_DRAWN:
             break
     return pictures
+
+
+def _picture(
+    data: Dataset, place: int, title: str, size: tuple[float, float], slots: dict[object, int]
+) -> list[str]:
+    """Draw a graph, a molecule with its elements as labels; nothing if it is too large to be seen."""
+    graph, smiles = data.graphs[place], None if data.smiles is None else data.smiles[place]
+    if smiles is not None:  # whatever level it was read at
+        graph = GraphBatch.from_smiles([smiles])
+    small = 0 < graph.n_nodes <= _LARGEST_DRAWN
+    return [svg_of(graph, smiles, title=title, size=size, slots=slots)] if small else []
 
 
 def _anchor(name: str, row: int, title: str) -> str:
@@ -198,34 +201,27 @@ def _short(title: str) -> str:
     return title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1]}…"
 
 
-def neighbours_page(found: Neighbours) -> Page:
+def neighbours_page(neighbours: Neighbours) -> Page:
     """Return the page of a search: for each query, drawings of it and of what is most like it."""
-    noun = "graph" if found.graphs.smiles is None else "molecule"
-    place_of_row = {row: place for place, row in enumerate(found.graphs.rows.tolist())}
+    noun = "graph" if neighbours.graphs.smiles is None else "molecule"
+    place_of_row = {row: place for place, row in enumerate(neighbours.graphs.rows.tolist())}
     slots: dict[object, int] = {}
 
-    def pictures(data: Dataset, place: int, title: str) -> list[str]:
-        graph, smiles = data.graphs[place], None if data.smiles is None else data.smiles[place]
-        if smiles is not None:  # with elements as labels, whatever level they were read at
-            graph = GraphBatch.from_smiles([smiles])
-        small = 0 < graph.n_nodes <= _LARGEST_DRAWN
-        return [svg_of(graph, smiles, title=title, size=_TILE, slots=slots)] if small else []
-
     sections = []
-    for query, name in enumerate(found.queries.names[:_QUERIES_DRAWN]):
-        drawn, rows = pictures(found.queries, query, f"query: {_short(name)}"), []
-        for one in found.of(query):
+    for query, name in enumerate(neighbours.queries.names[:_QUERIES_DRAWN]):
+        drawn, rows = _picture(neighbours.queries, query, f"query: {_short(name)}", _TILE, slots), []
+        for one in neighbours.of(query):
             title = f"{one.similarity:.3f}  {_short(one.name)}"
-            drawn += pictures(found.graphs, place_of_row[one.row], title)
+            drawn += _picture(neighbours.graphs, place_of_row[one.row], title, _TILE, slots)
             rows.append([one.rank, f"{one.similarity:.3f}", one.name, one.row])
         table = PlainTable(["Rank", "similarity", noun, "row"], rows, frozenset([2]))
         blocks: list[Block] = [Drawings(drawn, "", table, "small")] if drawn else [table]
         sections.append(Section(f"query-{query + 1}", _short(name), blocks))
-    n_queries, k = found.indices.shape
-    best, node = found.similarities[:, 0], "node" if noun == "graph" else "atom"
+    n_queries, k = neighbours.indices.shape
+    best, node = neighbours.similarities[:, 0], "node" if noun == "graph" else "atom"
     about = (
-        f"The {k:,} of {counted(found.n_graphs, noun)} that are most like each query. The similarity is the "
-        f"share of {node} environments that two {noun}s have in common, from 0 to 1 (twin kernel)."
+        f"The {k:,} of {counted(neighbours.n_graphs, noun)} that are most like each query. The similarity is "
+        f"the share of {node} environments that two {noun}s have in common, from 0 to 1 (twin kernel)."
     )
     return Page(
         title=f"The most similar {noun}s",
@@ -251,13 +247,7 @@ _READING = (
 
 
 def power_page(power: Power) -> Page:
-    """Return the page.
-
-    Parameters
-    ----------
-    power
-        What was found.
-    """
+    """Return the page of what was told apart."""
     best = max(power.names, key=lambda name: power.score(name).separated)
     every = [power.score(name) for name in power.names]
     header, *rows = power.table()
@@ -350,21 +340,21 @@ def _published_table(power: Power) -> list[Block]:
 
 
 def _troubles(power: Power) -> list[Block]:
-    found = [score for score in power.scores if score.outcome in {"unclear", "unsound", "failed"}]
+    result = [score for score in power.scores if score.outcome in {"unclear", "unsound", "failed"}]
     rows = []
-    for each in found[:_ROWS_SHOWN]:
+    for each in result[:_ROWS_SHOWN]:
         why = f"differs by {each.difference:.3g}, changes by {each.noise:.3g} when relabelled"
         rows.append([each.title, each.scored, each.outcome, each.error or why])
     table = PlainTable(["pair", "scored", "outcome", "why"], rows, frozenset([1, 2, 3]))
-    more = [f"The first {_ROWS_SHOWN} of {len(found):,}."] if len(found) > _ROWS_SHOWN else []
-    return [*more, table] if found else []
+    more = [f"The first {_ROWS_SHOWN} of {len(result):,}."] if len(result) > _ROWS_SHOWN else []
+    return [*more, table] if result else []
 
 
 def _remaining(power: Power) -> list[Block]:
-    told = {score.pair for score in power.scores if score.outcome == "separated"}
+    separated = {score.pair for score in power.scores if score.outcome == "separated"}
     left: dict[str, list[str]] = {}
     for score in power.scores:
-        if score.scored == power.names[0] and score.pair not in told:
+        if score.scored == power.names[0] and score.pair not in separated:
             left.setdefault(score.category, []).append(score.title)
     rows = [
         [

@@ -194,7 +194,7 @@ def verdict_of(pair: GraphBatch, comparison: Comparison) -> list[str]:
     return _told_apart_by_twin(pair, comparison, comparison.witness)
 
 
-def caption(h: int, found: Round, comparison: Comparison) -> tuple[str, str]:
+def caption(h: int, state: Round, comparison: Comparison) -> tuple[str, str]:
     """Describe a round: a short heading, and a sentence.
 
     >>> from twinwl.isomorphism.comparison import compare
@@ -203,14 +203,14 @@ def caption(h: int, found: Round, comparison: Comparison) -> tuple[str, str]:
     >>> caption(1, rounds_of_pair(pair, 1)[1], compare(pair[0], pair[1]))[0]
     'No difference yet.'
     """
-    if found.difference == "labels":
+    if state.difference == "labels":
         if h == 0:
             return "Labels differ.", "No round was needed."
         return "Colours differ.", "1-WL tells the graphs apart too."
-    if found.difference == "twin":
+    if state.difference == "twin":
         why = "Each colour is equally frequent in both graphs, so 1-WL cannot tell them apart."
         return "Rooted sizes differ.", why
-    if found.difference == "readout":
+    if state.difference == "readout":
         why = "Colours and rooted sizes are equally frequent; the rooted subgraphs are not the same."
         return f"The {_readouts(comparison)} differs.", why
     early = comparison.iteration is not None and h < comparison.iteration
@@ -250,8 +250,8 @@ def _told_apart_by_labels(pair: GraphBatch, witness: Witness) -> list[str]:
 
 
 def _told_apart_by_twin(pair: GraphBatch, comparison: Comparison, witness: Witness) -> list[str]:
-    found = rounds_of_pair(pair, witness.iteration)[witness.iteration]
-    row = next((row for row in found.rows if row.differs), None)
+    state = rounds_of_pair(pair, witness.iteration)[witness.iteration]
+    row = next((row for row in state.rows if row.differs), None)
     if row is not None:
         reason = (
             f"In that round the {counted(row.counts[0], 'node')} of colour {row.colour} each reach "
@@ -327,7 +327,7 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         formulas = [part.smiles[0] if part.smiles else None for part in (first, second)]
         drawings = on_one_canvas([first.graphs, second.graphs], formulas)
     shown = [
-        _round(pair, found, caption(h, found, comparison), drawn=drawn) for h, found in enumerate(rounds)
+        _round(pair, result, caption(h, result, comparison), drawn=drawn) for h, result in enumerate(rounds)
     ]
     return rendered(
         "compare.html.jinja",
@@ -342,7 +342,7 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         n_iter=last,
         start=start,
         drawn=drawn,
-        by_readout=any(found.by_readout for found in rounds),
+        by_readout=any(result.by_readout for result in rounds),
         notice=f"Graphs of more than {LARGEST_DRAWN} nodes are not drawn. The vectors below are complete.",
         data={
             "start": start,
@@ -368,7 +368,7 @@ def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> lis
 
 
 def side_of_page(
-    index: int, named: Dataset, drawing: Drawing | None, pair: GraphBatch, shown: Round
+    index: int, named: Dataset, drawing: Drawing | None, pair: GraphBatch, state: Round
 ) -> Fields:
     """Return the data of one graph for the template, in the round that is shown first."""
     letter, graph, first = "ab"[index], named.graphs, int(pair.graph_ptr[index])
@@ -376,10 +376,10 @@ def side_of_page(
     labels = [shown_label(label) for label in graph.labels_of_nodes()]
     nodes = []
     for node, (x, y) in enumerate(drawing.points.tolist() if drawing else []):
-        colour, size = int(shown.colours[first + node]), int(shown.sizes[first + node])
+        colour, size = int(state.colours[first + node]), int(state.sizes[first + node])
         labelled = f", label {labels[node]}" if graph.has_node_labels else ""
         text = f"Node {node} of graph {letter.upper()}{labelled}, colour {colour}, rooted size {size}"
-        look = paint(int(shown.slots[first + node]))._asdict()
+        look = paint(int(state.slots[first + node]))._asdict()
         nodes.append({"x": x, "y": y, "size": size, "letter": letters.get(node), "description": text, **look})
     return {
         "index": index,
@@ -407,14 +407,14 @@ def shown_label(label: Label) -> str:
 def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> Fields:
     first, end = pair.graph_ptr[side : side + 2].tolist()
     arrays = {
-        name: [getattr(found, name)[first:end].tolist() for found in rounds]
+        name: [getattr(state, name)[first:end].tolist() for state in rounds]
         for name in ("colours", "slots", "sizes")
     }
     return {
         "around": _around(pair, first, end),
         "labels": pair.node_labels[first:end].tolist() if pair.has_node_labels else None,
         **arrays,
-        "marked": [found.marked[first:end].nonzero()[0].tolist() for found in rounds],
+        "marked": [state.marked[first:end].nonzero()[0].tolist() for state in rounds],
     }
 
 
@@ -431,15 +431,15 @@ def _around(pair: GraphBatch, first: int, end: int) -> list[Any]:
     return around
 
 
-def _round(pair: GraphBatch, found: Round, text: tuple[str, str], *, drawn: bool) -> Fields:
-    node_of_colour = dict(zip(*np.unique(found.colours, return_index=True)))
-    rows = found.rows
+def _round(pair: GraphBatch, state: Round, text: tuple[str, str], *, drawn: bool) -> Fields:
+    node_of_colour = dict(zip(*np.unique(state.colours, return_index=True)))
+    rows = state.rows
     if len(rows) > _ROWS_AT_A_GLANCE:  # rows that differ come first
         rows = sorted(rows, key=lambda row: (not row.differs, row.slot))[:_MOST_ROWS]
     return {
-        "difference": found.difference,
+        "difference": state.difference,
         "caption": list(text),
-        "left_out": len(found.rows) - len(rows),
+        "left_out": len(state.rows) - len(rows),
         "rows": [_row(pair, row, node_of_colour[row.colour], drawn=drawn) for row in rows],
     }
 

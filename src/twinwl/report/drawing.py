@@ -311,8 +311,8 @@ def _formula(molecule: Chem.Mol) -> Float64:
     depictor = import_extra("rdkit.Chem.rdDepictor", "chem")
     depictor.Compute2DCoords(molecule)
     depictor.StraightenDepiction(molecule)
-    found = molecule.GetConformer().GetPositions()[:, :2] * [1, -1] / 1.5  # in RDKit a bond is 1.5 long
-    return found - found.min(axis=0) if len(found) else found
+    result = molecule.GetConformer().GetPositions()[:, :2] * [1, -1] / 1.5  # in RDKit a bond is 1.5 long
+    return result - result.min(axis=0) if len(result) else result
 
 
 def _bonds(molecule: Chem.Mol, points: Float64) -> list[Stroke]:

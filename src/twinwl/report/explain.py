@@ -144,13 +144,13 @@ class ExplainedGraphs(NamedTuple):
 
     def named(self, target: str | None) -> ExplainedGraphs:
         """Name classes that are numbers after the target, for people to read."""
-        found = tuple(classes_named(one, target) for one in self.explanations)
+        result = tuple(classes_named(one, target) for one in self.explanations)
         new_name = {
             side: name
-            for before, after in zip(self.explanations, found)
+            for before, after in zip(self.explanations, result)
             for side, name in zip(before.sides, after.sides)
         }
-        return ExplainedGraphs(found, tuple(one._replace(side=new_name[one.side]) for one in self.patterns))
+        return ExplainedGraphs(result, tuple(one._replace(side=new_name[one.side]) for one in self.patterns))
 
     def table(self, data: Dataset) -> dict[str, list[Any]]:
         """Return one row per graph and pattern that it has, strongest pattern first, by column."""
@@ -176,11 +176,11 @@ class ExplainedGraphs(NamedTuple):
 
 def explained(model: Any, graph: GraphBatch, n_columns: int) -> Explanation:  # noqa: ANN401
     """Explain one graph; of two classes, positive shares are for the positive one, whichever is predicted."""
-    found: Explanation = replace(model.explain(graph, n_columns), target=getattr(model, "target_", None))
+    result: Explanation = replace(model.explain(graph, n_columns), target=getattr(model, "target_", None))
     classes = getattr(model, "classes_", np.array([]))
     if len(classes) != 2:  # noqa: PLR2004
-        return found
-    return found.towards(classes.tolist()[positive_class(classes, getattr(model, "positive_", None))])
+        return result
+    return result.towards(classes.tolist()[positive_class(classes, getattr(model, "positive_", None))])
 
 
 def explain_all(model: Any, data: Dataset, n_patterns: int) -> ExplainedGraphs:  # noqa: ANN401
@@ -201,13 +201,13 @@ def explain_all(model: Any, data: Dataset, n_patterns: int) -> ExplainedGraphs: 
     with ProgressBar("explaining", len(data)) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", TwinWLWarning)
         for number in bar.over(range(len(data))):
-            found = explained(model, data.graphs[number], MAX_ITEMS)
-            for column in found.columns:
+            result = explained(model, data.graphs[number], MAX_ITEMS)
+            for column in result.columns:
                 occurrences[column.name].append(Occurrence(number, column.share, column.value))
-                rank = (found.graph.n_nodes <= LARGEST_DRAWN, abs(column.share))
+                rank = (result.graph.n_nodes <= LARGEST_DRAWN, abs(column.share))
                 if column.name not in columns or rank > columns[column.name][0]:
                     columns[column.name] = rank, column, number
-            explanations.append(replace(found, columns=()))
+            explanations.append(replace(result, columns=()))
     totals = {name: sum(abs(one.share) for one in places) for name, places in occurrences.items()}
     patterns = []
     for name in sorted(totals, key=lambda name: (-totals[name], name))[:n_patterns]:
@@ -493,16 +493,20 @@ def _parts(explanation: Explanation) -> list[Fields]:
     ]
 
 
-def probabilities_of(model: Any, graphs: GraphBatch, found: Sequence[Explanation]) -> list[float] | None:  # noqa: ANN401
+def probabilities_of(
+    model: Any,  # noqa: ANN401
+    graphs: GraphBatch,
+    explanations: Sequence[Explanation],
+) -> list[float] | None:
     """Return the probability of each predicted class; None if the model is a regressor."""
     classes = [str(name) for name in getattr(model, "classes_", np.array([])).tolist()]
-    codes = [classes.index(str(one.prediction)) for one in found if classes]
-    return model.predict_proba(graphs)[np.arange(len(found)), codes].tolist() if classes else None
+    codes = [classes.index(str(one.prediction)) for one in explanations if classes]
+    return model.predict_proba(graphs)[np.arange(len(explanations)), codes].tolist() if classes else None
 
 
 def gallery_page(
     data: Dataset,
-    found: ExplainedGraphs,
+    explained_graphs: ExplainedGraphs,
     model: Any = None,  # noqa: ANN401
     *,
     truth: Sequence[object] | None = None,
@@ -543,14 +547,14 @@ def gallery_page(
     truth = truth or [None] * len(data)
     right = [
         None if label is None or one.against is None else str(label) == one.predicted
-        for label, one in zip(truth, found.explanations)
+        for label, one in zip(truth, explained_graphs.explanations)
     ]
     n_known = len(right) - right.count(None)
-    probabilities = probabilities_of(model, data.graphs, found.explanations)
+    probabilities = probabilities_of(model, data.graphs, explained_graphs.explanations)
     unseen = unseen_shares(model, data.graphs)
-    found = found.named(target)
+    explained_graphs = explained_graphs.named(target)
     tiles = []
-    for number, explanation in enumerate(found.explanations[:most]):
+    for number, explanation in enumerate(explained_graphs.explanations[:most]):
         notes = [f"row {data.rows[number]}"] if data.smiles else []
         if probabilities is not None:
             notes.append(f"probability {percent(probabilities[number])}")
@@ -563,7 +567,7 @@ def gallery_page(
             notes.append(nearest.matches[number].sentence)
         about = {"predicted": explanation.predicted, "right": right[number], "notes": " · ".join(notes)}
         tiles.append({**_tile(data, number, explanation, model), **about})
-    sides = {explanation.sides for explanation in found.explanations}
+    sides = {explanation.sides for explanation in explained_graphs.explanations}
     return rendered(
         "gallery.html.jinja",
         _STYLES,
@@ -572,8 +576,10 @@ def gallery_page(
         n_graphs=n_graphs,
         noun=noun,
         node=node,
-        numbers=all(explanation.against is None for explanation in found.explanations),
-        predictions=Counter(explanation.predicted for explanation in found.explanations).most_common(),
+        numbers=all(explanation.against is None for explanation in explained_graphs.explanations),
+        predictions=Counter(
+            explanation.predicted for explanation in explained_graphs.explanations
+        ).most_common(),
         right=f"{right.count(True):,} of {n_known:,} as in the data" if n_known else "",
         left_out=counted(len(data.errors), "row") if data.errors else "",
         one_scale=len(sides) == 1,
@@ -583,20 +589,20 @@ def gallery_page(
         any_unseen=any(
             node.unseen is not None for tile in tiles if tile["drawing"] for node in tile["nodes"]
         ),
-        cards=list(_cards(data, found, model, n_graphs)),
-        method=found.explanations[0].method if found.explanations else "",
+        cards=list(_cards(data, explained_graphs, model, n_graphs)),
+        method=explained_graphs.explanations[0].method if explained_graphs.explanations else "",
     )
 
 
 def _cards(
     data: Dataset,
-    found: ExplainedGraphs,
+    explained_graphs: ExplainedGraphs,
     model: Any,  # noqa: ANN401
     n_graphs: str,
 ) -> Iterator[Fields]:
-    largest = max([pattern.total for pattern in found.patterns], default=0.0) or 1.0
-    for pattern in found.patterns:
-        example = replace(found.explanations[pattern.example], columns=(pattern.column,))
+    largest = max([pattern.total for pattern in explained_graphs.patterns], default=0.0) or 1.0
+    for pattern in explained_graphs.patterns:
+        example = replace(explained_graphs.explanations[pattern.example], columns=(pattern.column,))
         tile = _tile(data, pattern.example, example)
         molecule = data.smiles[pattern.example] if data.smiles else None
         yield {

@@ -40,14 +40,14 @@ _PICTURES |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 @cache
 def templates() -> jinja2.Environment:
     """Return the environment of the page templates."""
-    found = jinja2.Environment(
+    result = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_finish,
     )
-    found.filters["signed"] = signed
-    return found
+    result.filters["signed"] = signed
+    return result
 
 
 def rendered(template: str, styles: Sequence[str], script: str = "", **values: object) -> str:

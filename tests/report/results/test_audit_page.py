@@ -21,7 +21,7 @@ def page():
         load_dataset(["CCO", "CC(=O)O", "CCCCCCN", long], kind="smiles"),
         load_dataset(["OCC", "CC(=O)[O-]", "CCCCCN", longer], kind="smiles"),
     ]
-    return audit_page(audit(*sets, near=0.5), sets)
+    return audit_page(audit(*sets, near=0.5))
 
 
 def test_the_figures_are_those_of_the_chosen_level(page):
@@ -49,13 +49,13 @@ def test_the_page_speaks_of_molecules(page):
 
 def test_one_set_alone_has_nothing_in_common():
     alone = Dataset.from_graphs(GraphBatch.from_edges([PATH, PATH, TRIANGLE]), [0, 1, 1], name="alone")
-    page = audit_page(audit(alone), [alone])
+    page = audit_page(audit(alone))
     assert page.highlights == [("1", "groups of copies have different targets")]
     assert [section.anchor for section in page.sections] == ["contradictions"]
 
 
 def test_graphs_that_are_not_molecules_are_called_graphs():
     sets = [Dataset.from_graphs(GraphBatch.from_edges([TRIANGLE, PATH]), name=name) for name in "ab"]
-    page = audit_page(audit(*sets), sets)
+    page = audit_page(audit(*sets))
     assert page.highlights[0] == ("2 of 2", "graphs of b are also in a")
     assert "molecule" not in results_html(page).partition("</style>")[2]
