@@ -15,7 +15,7 @@ from twinwl.cli.app import app
 from twinwl.evaluation import methods
 
 ROOT = Path(__file__).parent.parent
-FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = {"pyg.md", "get_started.md"}  # fragments; what needs a file that the commands write
 GUIDES = [
     *(ROOT / "docs" / name for name in ("index.md", "get_started.md", "howto.md", "hash.md")),
