@@ -493,13 +493,16 @@ def _judge_of(scored: Any, copies: Copies, takes: str | None) -> Judge:  # noqa:
 def _by_readout(readout: Any, copies: Copies) -> Judge:  # noqa: ANN401  (resolve checks it)
     """Judge by the Twin-WL test with a readout, run until no later round can differ."""
     readouts = resolve(readout)
-    # Canonical forms of whole graphs settle the test at once, but not a hash.
-    by_hash = all(part.is_known and part.name != "canonical" for part in readouts)
+    are_known = all(part.is_known for part in readouts)
+    # These are computed once for all isomorphic rooted subgraphs, so copies have no values of their own.
+    sound_by_definition = are_known and not all(part.is_cheap for part in readouts)
 
     @cache
     def is_sound(graph: int) -> bool:
+        if sound_by_definition:
+            return True
         original, relabelled_ones = copies.graphs[graph], copies.of(graph)
-        if by_hash and original.n_nodes <= EVERY_RADIUS_UP_TO:
+        if are_known and original.n_nodes <= EVERY_RADIUS_UP_TO:
             # A hash is never weaker than the test, and all copies are hashed at once.
             keys = graph_keys(concatenate([original, relabelled_ones]), None, readouts)
             return bool((keys == keys[0]).all())
@@ -509,9 +512,9 @@ def _by_readout(readout: Any, copies: Copies) -> Judge:  # noqa: ANN401  (resolv
         first, second = copies.graphs[g], copies.graphs[h]
         began = time.process_time()
         result = compare(first, second, readout)
+        counts = result.witness.counts if result.witness else (0, 0)  # it may run the rounds only now
         seconds = time.process_time() - began
         sound = is_sound(g) and is_sound(h)
-        counts = result.witness.counts if result.witness else (0, 0)
         outcome = "unsound" if not sound else "separated" if result.distinguished else "same"
         return Verdict(
             outcome, float(abs(counts[0] - counts[1])), float(not sound), result.iteration, seconds
