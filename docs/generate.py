@@ -188,6 +188,11 @@ def live_pages(folder: Path) -> None:
         result = CliRunner().invoke(app, command)
         if result.exit_code > 1:
             raise RuntimeError(result.output)
+    for page in ("compare", "explain"):  # they follow the system; inside the site they follow its switch
+        text = (folder / f"{page}.html").read_text(encoding="utf-8")
+        for theme, media in {"light": "not all", "dark": "all"}.items():
+            themed = text.replace("(prefers-color-scheme: dark)", media).replace("light dark", theme)
+            (folder / f"{page}-{theme}.html").write_text(themed, encoding="utf-8")
 
 
 def write(docs: Path) -> None:
@@ -196,7 +201,7 @@ def write(docs: Path) -> None:
         path, text = docs / f"{name}.md", page()
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
-    if not (docs / "generated/pages/live/explain.html").exists():
+    if not (docs / "generated/pages/live/explain-dark.html").exists():
         live_pages(docs / "generated/pages/live")
 
 

@@ -396,19 +396,25 @@ def table_records(
 
 def check_ids(rows: Rows, column: str, source: str) -> None:
     """Refuse a column where a cell is empty or two are equal; rows that cannot be read do not count."""
-    known: dict[str, str] = {}
+    known: dict[str, int] = {}  # by name its line, or its row where there are no lines
+
+    def location(place: int, line: int | None) -> str:
+        return location_of(Record(place, None if line is None else place, "", ""))
+
     for row, (line, cells) in enumerate(rows):
         if isinstance(cells, str):
             continue
-        where, name = location_of(Record(row, line, "", "")), _line_of(cells[0])
+        place, name = row if line is None else line, _line_of(cells[0])
         if is_missing(cells[0]):
             raise GraphInputError(
-                f"{source}{where}: id: the cell of {column!r} is empty; fill it in, or name another column"
+                f"{source}{location(place, line)}: id: the cell of {column!r} is empty; fill it in, or name "
+                "another column"
             )
-        if known.setdefault(name, where) != where:
+        first = known.setdefault(name, place)
+        if first != place:
             raise GraphInputError(
-                f"{source}{where}: id: got {shown(name)}, which {column!r} has before{known[name]}; make ids "
-                "unique, or name another column"
+                f"{source}{location(place, line)}: id: got {shown(name)}, which {column!r} has before"
+                f"{location(first, line)}; make ids unique, or name another column"
             )
 
 
