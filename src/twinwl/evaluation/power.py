@@ -26,7 +26,7 @@ from twinwl.arrays import Float64
 from twinwl.datasets.generators import PairSuite, load_suite
 from twinwl.errors import TwinWLError, import_extra, prefix_errors, setting, shown
 from twinwl.evaluation.methods import imported
-from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
+from twinwl.graphs.batch import GraphBatch, relabelled
 from twinwl.isomorphism.comparison import compare
 from twinwl.isomorphism.readouts import resolve
 from twinwl.models.metrics import Rendered
@@ -492,7 +492,7 @@ def _judge_of(scored: Any, copies: Copies, takes: str | None) -> Judge:  # noqa:
 def _by_readout(readout: Any, copies: Copies) -> Judge:  # noqa: ANN401  (resolve checks it)
     """Judge by the Twin-WL test with a readout, run until no later round can differ."""
     readouts = resolve(readout)
-    # Those of the table are equal for isomorphic rooted subgraphs by definition; a user's function need not be.
+    # Those of the table are equal for isomorphic rooted subgraphs; a function of a user's need not be.
     are_known = all(part.is_known for part in readouts)
 
     @cache
