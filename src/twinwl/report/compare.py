@@ -155,9 +155,8 @@ def slots_of_colours(colours: Int32) -> Int32:
             heirs.setdefault(slot, colour)
         slot_of_colour = {colour: slot for slot, colour in heirs.items()}
         free = (slot for slot in range(len(parts)) if slot not in heirs)
-        for colour in np.unique(colours[h]).tolist():
-            if colour not in slot_of_colour:
-                slot_of_colour[colour] = next(free)
+        others = np.setdiff1d(colours[h], list(slot_of_colour))
+        slot_of_colour |= zip(others.tolist(), free)
         slots[h] = [slot_of_colour[colour] for colour in colours[h].tolist()]
     return slots
 
@@ -398,8 +397,8 @@ def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> Fields:
 def _round(pair: GraphBatch, state: Round, text: tuple[str, str], *, drawn: bool) -> Fields:
     node_of_colour = dict(zip(*np.unique(state.colours, return_index=True)))
     rows = state.rows
-    if len(rows) > _ROWS_AT_A_GLANCE:  # rows that differ come first
-        rows = sorted(rows, key=lambda row: (not row.differs, row.slot))[:_MOST_ROWS]
+    if len(rows) > _ROWS_AT_A_GLANCE:
+        rows = sorted(rows, key=lambda row: not row.differs)[:_MOST_ROWS]
     return {
         "difference": state.difference,
         "caption": list(text),
