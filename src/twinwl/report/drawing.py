@@ -339,7 +339,7 @@ def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: Float64) -> 
         if element == "C" and not charge and len(bonds) and not atom.GetNumRadicalElectrons():
             element = ""  # a corner of the formula
         size = "" if abs(charge) == 1 else str(abs(charge))
-        distance, away = RADIUS + 6 + 4 * len(element), _roomiest(bonds, _DIRECTIONS, -2.0)
+        distance, away = RADIUS + 8 + 4 * len(element), _roomiest(bonds, _DIRECTIONS, -2.0)
         texts.append(
             AtomText(
                 element,
