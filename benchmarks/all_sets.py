@@ -4,7 +4,7 @@ Run as ``python benchmarks/all_sets.py [--run] [--methods …] [--sets …] [--s
 the paper's tables come from their stores. ``--run`` runs what is missing, one set after another until time is
 up, into results/all_sets.jsonl beside this file. Fingerprints (ECFP4 counts, a forest of 500 trees), which
 need SMILES and not graphs, are learnt on the same folds. Without ``--run`` the table is printed as Markdown,
-for docs/all_sets.md; ``--picture FILE`` draws the differences to 1-WL.
+for docs/benchmarks/all_sets.md; ``--picture FILE`` draws the differences to 1-WL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Power and cost of each readout on BREC's 400 pairs: a table and a plot in docs/power.md.
+"""Power and cost of each readout on BREC's 400 pairs: a table and a plot in docs/benchmarks/power.md.
 
     TWINWL_DATA=folder TWINWL_NUM_THREADS=1 python benchmarks/brec.py   # a minute; needs BREC.zip
     python benchmarks/power.py                                           # puts the table into the page

@@ -1,4 +1,4 @@
-"""The choice of defaults: kernels, rounds and penalties of ``STwinSVC``, compared as docs/choosing.md says.
+"""The choice of defaults: kernels, rounds and penalties of ``STwinSVC`` (docs/benchmarks/defaults.md).
 
 Run as ``python benchmarks/defaults.py [--group check]``. For each data set, seed and fold, every kernel and
 every C is scored on the inner folds of the training part and, trained on all of it, on the test fold. The

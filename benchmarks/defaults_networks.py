@@ -1,4 +1,4 @@
-"""The choice of defaults of the networks, compared as docs/choosing.md says.
+"""The choice of defaults of the networks, compared as docs/benchmarks/defaults.md says.
 
 Run as ``python benchmarks/defaults_networks.py STwin MUTAG …``; without arguments it prints the tables. A
 network that is refitted was chosen by a network that was not, so one run gives the scores of both. The score

@@ -1,4 +1,4 @@
-"""Which model learns to tell hard pairs apart, with which readout? Writes a table into docs/ladder.md.
+"""Which model learns to tell hard pairs apart, with which readout? A table of docs/benchmarks/power.md.
 
     python benchmarks/ladder.py              # runs what is missing; EXP needs TWINWL_DATA
     python benchmarks/ladder.py --only-page  # runs nothing, writes the table again
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 STORE = ROOT / "benchmarks" / "results" / "ladder.jsonl"
-PAGE = ROOT / "docs" / "ladder.md"
+PAGE = ROOT / "docs" / "benchmarks" / "power.md"
 BEGIN, END = "<!-- ladder:start -->", "<!-- ladder:end -->"
 FOLDS, COPIES = 5, 5
 ROUNDS = 5

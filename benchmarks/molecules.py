@@ -1,7 +1,7 @@
 """Molecules: twin features and kernels compared with what chemists use, on scaffold splits, five seeds.
 
     python benchmarks/molecules.py              # runs what is missing; needs TWINWL_DATA with MoleculeNet
-    python benchmarks/molecules.py --only-page  # runs nothing, writes the tables of docs/molecules.md again
+    python benchmarks/molecules.py --only-page  # runs nothing, writes docs/benchmarks/molecules.md again
 
 Each set is split once by scaffold, 80 : 10 : 10, common scaffolds first, as OGB does. Models learn from the
 first part and are scored on the second (by which defaults are chosen) and on the last (what is reported):
@@ -69,7 +69,7 @@ EPOCHS_OF_CHEMPROP = {"HIV": 10}
 CLASSES = [name for name in SETS if name not in NUMBERS]
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "benchmarks" / "results" / "molecules.json"
-PAGE = ROOT / "docs" / "molecules.md"
+PAGE = ROOT / "docs" / "benchmarks" / "molecules.md"
 Results = dict[str, dict[str, dict[str, dict[str, float]]]]  # by set, contestant, seed, part
 
 

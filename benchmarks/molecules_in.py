@@ -2,6 +2,7 @@
 
     python benchmarks/molecules_in.py         # processor time, also on a busy machine
     python benchmarks/molecules_in.py --wall  # elapsed time of one process and of two, on a quiet machine
+    python benchmarks/molecules_in.py --dedup 50000 500000  # twinwl dedup beside RDKit with pandas
 
 Needs TWINWL_DATA with MoleculeNet's HIV, and RDKit. One core:
 processor time of every eighth molecule, of which the least of ten runs counts for each 500 molecules, so that
@@ -10,17 +11,25 @@ all molecules, and for comparison that of one process; the rest of the time is s
 
 ``--wall`` reads all molecules with one process and with two, in turns, three times each, at two levels of
 atom labels; the least time of each counts. Two processes are timed with their start and without it (a second
-call finds them running). The load of the machine before and after is kept with the times. Results of both
-go to results/molecules_in.json, each leaving those of the other as they are.
+call finds them running). The load of the machine before and after is kept with the times.
+
+``--dedup`` writes tables with randomised SMILES of HIV, each molecule several times, and takes the
+processor time and the largest memory of a process that de-duplicates them: ``twinwl dedup``, and canonical
+SMILES of RDKit in a column of pandas.
+
+Results go to results/molecules_in.json, each leaving those of the others as they are.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
 import os
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +50,15 @@ STRIDE = 8
 BLOCK = 500
 OUT = Path(__file__).parent / "results" / "molecules_in.json"
 WALL = "elapsed"  # the key of what --wall measures
+DEDUP = "dedup"
+PEER = """
+import sys, pandas
+from rdkit import Chem, rdBase
+rdBase.DisableLog("rdApp.*")
+table = pandas.read_csv(sys.argv[1])
+table["canonical"] = [Chem.MolToSmiles(Chem.MolFromSmiles(text)) for text in table.smiles]
+print(len(table.drop_duplicates("canonical")))
+"""
 
 
 def main() -> None:
@@ -49,6 +67,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--wall", action="store_true", help="elapsed time of one process and of two")
+    parser.add_argument(
+        "--dedup", type=int, nargs="*", metavar="ROWS", help="twinwl dedup beside RDKit with pandas"
+    )
     parser.add_argument("--every", type=int, default=1, metavar="N", help="with --wall: every Nth molecule")
     asked = parser.parse_args()
     folder = os.environ.get("TWINWL_DATA") or sys.exit("set TWINWL_DATA to the folder with the data")
@@ -57,6 +78,10 @@ def main() -> None:
     known = json.loads(OUT.read_text(encoding="utf-8"))
     if asked.wall:
         known[WALL] = _elapsed(smiles[:: asked.every])
+        OUT.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        return
+    if asked.dedup:
+        known[DEDUP] = {str(n_rows): _dedup(smiles, n_rows) for n_rows in asked.dedup}
         OUT.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
         return
     steps: dict[str, Callable[[list[str]], object]] = {"RDKit's parse alone": _parsed}
@@ -80,7 +105,7 @@ def main() -> None:
     for name, value in seconds.items():
         table.add_row(name, f"{value:.2f}", f"{value / parse:.2f}" if name in steps else "")
     Console(width=100).print(table)
-    kept = {WALL: known[WALL]} if WALL in known else {}
+    kept = {key: known[key] for key in (WALL, DEDUP) if key in known}
     OUT.write_text(json.dumps(seconds | kept, indent=1) + "\n", encoding="utf-8")
 
 
@@ -108,6 +133,32 @@ def _elapsed(smiles: list[str]) -> dict[str, object]:
     found["load after"] = os.getloadavg()[0]
     Console(width=100).print(table)
     print(f"load before {before:.1f}, after {found['load after']:.1f}, {os.cpu_count()} cores")
+    return found
+
+
+def _dedup(smiles: list[str], n_rows: int) -> dict[str, dict[str, float]]:
+    """Return the processor seconds and the largest memory in MB of both ways to de-duplicate a table."""
+    readable = (text for text in itertools.cycle(smiles) if Chem.MolFromSmiles(text) is not None)
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "big.csv"
+        with table.open("w") as file:
+            file.write("smiles\n")
+            for text in itertools.islice(
+                readable, n_rows
+            ):  # a large parent would count as the child's memory
+                file.write(Chem.MolToSmiles(Chem.MolFromSmiles(text), doRandom=True) + "\n")
+        commands = {
+            "twinwl dedup": [sys.executable, "-m", "twinwl", "dedup", str(table)],
+            "RDKit and pandas": [sys.executable, "-c", PEER, str(table)],
+        }
+        found = {}
+        for name, command in commands.items():
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603
+            print(f"{n_rows:,} rows, {name}: {process.stdout.read().splitlines()[0]}")
+            _, _, usage = os.wait4(process.pid, 0)
+            seconds = usage.ru_utime + usage.ru_stime
+            found[name] = {"seconds": round(seconds, 1), "MB": round(usage.ru_maxrss / 1024)}
+            print(f"  {seconds:.1f} s, {usage.ru_maxrss / 1024:.0f} MB", flush=True)
     return found
 
 

@@ -1,4 +1,4 @@
-"""How many pairs of graphs that 1-WL cannot tell apart does each readout? Writes docs/power.md.
+"""How many pairs that 1-WL cannot tell apart does each readout? Tables of docs/benchmarks/power.md.
 
     python benchmarks/power.py               # the table, from the stored graphs; some seconds
     python benchmarks/power.py --enumerate   # first enumerate the graphs afresh with nauty's geng
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 from collections import defaultdict
@@ -27,8 +28,9 @@ from twinwl.refinement.colours import refine
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAPHS = ROOT / "tests" / "isomorphism" / "data"
-PAGE = ROOT / "docs" / "power.md"
+PAGE = ROOT / "docs" / "benchmarks" / "power.md"
 BREC = ROOT / "benchmarks" / "results" / "brec.json"
+SHOWN = [name for name in READOUTS if name != "triangles"]  # the others are a ladder
 
 
 @dataclass(frozen=True)
@@ -85,75 +87,37 @@ def told_apart(family: Family) -> list[int]:
     """
     batch = tw.GraphBatch.from_graph6((GRAPHS / family.file).read_text().split())
     pairs = [pair for group in wl_classes(batch) for pair in combinations(group, 2)]
-    hashes = [tw.graph_hashes(batch, "stable", readout) for readout in READOUTS]
+    hashes = [tw.graph_hashes(batch, "stable", readout) for readout in SHOWN]
     return [len(pairs), *(sum(each[u] != each[v] for u, v in pairs) for each in hashes)]
 
 
-def page() -> str:
-    """Return the page with the table."""
+def families() -> str:
+    """Return the table of the families of graphs."""
     rows = [
         [family.title, f"{family.n_graphs:,}", *(f"{number:,}" for number in told_apart(family))]
         for family in FAMILIES
     ]
-    header = ["family", "graphs", "pairs 1-WL confuses", *(f"`{name}`" for name in READOUTS)]
-    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
-    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return TEXT.format(table=table, brec=brec_section())
+    return _table(["family", "graphs", "pairs 1-WL confuses", *(f"`{name}`" for name in SHOWN)], rows)
 
 
-def brec_section() -> str:
-    """Return what `brec.py` measured, if it was run: pairs told apart and seconds, by category."""
-    if not BREC.exists():
-        return ""
+def brec() -> str:
+    """Return the table of what `brec.py` measured: pairs told apart by category, and seconds."""
     measured = json.loads(BREC.read_text())
-    header = ["readout", *(f"{part} ({number})" for part, number in measured["pairs"].items())]
+    header = ["readout", *(f"{part} ({number})" for part, number in measured["pairs"].items()), "seconds"]
     rows = [
         [
             f"`{name}`",
-            *(f"{score['separated']} in {score['seconds']:.2f} s" for score in scores.values()),
+            *(str(score["separated"]) for score in scores.values()),
+            f"{scores['all']['seconds']:.2f}",
         ]
         for name, scores in measured["readouts"].items()
     ]
+    return _table(header, rows)
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
     lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
-    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return BREC_TEXT.format(table=table)
-
-
-TEXT = """# Which graphs each readout tells apart
-
-Each row covers all graphs of a family, up to isomorphism, without labels. Among all pairs that 1-WL cannot
-tell apart, a column counts those that the Twin-WL test with that readout, run to the end, does tell apart
-(`tw.compare(g, h, readout=…)`). With at most 5 nodes, 1-WL tells all pairs apart.
-
-{table}
-
-A readout never loses a pair that 1-WL or a readout to its left tells apart, with one exception:
-`marked-wl-2` and `marked-wl-3` may lose a pair that `rooted-fwl2` tells apart. `canonical` is exact.
-
-`marked-wl-K` runs 1-WL inside the rooted subgraph with the root marked. Then each node of the largest set of
-nodes that still look alike is marked in turn, the colours are refined, and so on for K marks; the value is
-the multiset of all results. (Among several largest sets that of the smallest content key is taken.) K is 1 to
-9; each value decides that of K - 1, and `marked-wl-0` would be `rooted-wl`.
-
-{brec}The counts do not show everything.
-
-On strongly regular graphs with equal parameters, such as the 4×4 rook's
-graph and the Shrikhande graph, everything up to `rooted-wl` fails; `marked-wl-1` and all stronger ones tell
-these two apart. On the circular skip links of 41 nodes `size` cannot tell skips 6 and 16 apart.
-
-This page is written by `python benchmarks/power.py`; the graphs were enumerated with nauty's `geng`.
-"""
-
-
-BREC_TEXT = """## The 400 pairs of BREC
-
-Pairs told apart, and processor time on one core for all of them, measured by `benchmarks/brec.py`.
-
-{table}
-
-![power against cost](images/brec_power.png)
-
-"""
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def main() -> None:
@@ -164,10 +128,12 @@ def main() -> None:
     parser.add_argument("--enumerate", action="store_true", help="list the graphs afresh with geng first")
     if parser.parse_args().enumerate:
         enumerate_graphs()
-    text = page()
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(text)
-    print(text)
+    text = PAGE.read_text(encoding="utf-8")
+    for name, table in {"families": families(), "brec": brec()}.items():
+        marked = re.compile(f"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+        text = marked.sub(lambda mark, table=table: f"{mark[1]}\n{table}\n\n{mark[2]}", text)
+        print(table)
+    PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class Page(HTMLParser):
 
 def problems(site: Path) -> list[str]:
     """Return what is wrong, one line each."""
-    files = [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
+    files = [path for path in sorted(site.rglob("*.html")) if not {"_static", "_modules"} & {*path.parts}]
     pages = {path.resolve(): Page(path) for path in files}
     found = []
     for path, page in pages.items():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT / "src"))  # the code beside these pages, installed or not
 sys.path.insert(0, str(HERE))
+
+import generate  # noqa: E402
 
 import twinwl  # noqa: E402
 
@@ -29,10 +29,14 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb", "start/*.ipynb", "**/*.py", "**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build", "gallery/*.ipynb", "**/*.py", "**/GALLERY_HEADER.rst"]
+default_role = "py:obj"  # `name` in docstrings is a link
+highlight_language = "none"
+smartquotes = False  # "--option" stays as it is
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -51,7 +55,9 @@ html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "project/changelog": []}
+(HERE / "generated/pages").mkdir(parents=True, exist_ok=True)
+html_extra_path = ["generated/pages"]
+html_sidebars = {"index": [], "get_started": [], "changelog": []}
 html_theme_options = {
     "logo": {"text": "twinwl"},
     "navbar_end": ["theme-switcher"],
@@ -66,8 +72,8 @@ html_theme_options = {
 }
 
 sphinx_gallery_conf = {
-    "examples_dirs": ["../examples/start", "../examples/gallery"],
-    "gallery_dirs": ["start", "gallery"],
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
     "capture_repr": ("_repr_html_",),
@@ -83,51 +89,6 @@ sphinx_gallery_conf = {
     "backreferences_dir": "generated/uses",
 }
 
-# Files of the repository that are pages of the site too: copied before the site is built, links adapted.
-PAGES = {
-    "ARCHITECTURE.md": "project/architecture.md",
-    "CHANGELOG.md": "project/changelog.md",
-    "CODE_OF_CONDUCT.md": "project/code_of_conduct.md",
-    "CONTRIBUTING.md": "project/contributing.md",
-    "RELEASING.md": "project/releasing.md",
-    "RESULTS.md": "results.md",
-    "results/README.md": "project/stored_results.md",
-    "SECURITY.md": "project/security.md",
-}
-# Files that other pages show.
-SHOWN = {"README.md": "index.md", "docs/hash_reference.py": "hash_reference.md"}
-LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s:#]+)(#[^)\s]*)?\)")
-
-
-def with_links_of_the_site(text: str, file: str, page: str) -> str:
-    """Return Markdown with links as they are on the site: to pages where there is one, else to the file."""
-
-    def moved(link: re.Match[str]) -> str:
-        target = (ROOT / file).parent.joinpath(link[2]).resolve()
-        known = (PAGES | SHOWN).get(os.path.relpath(target, ROOT))
-        target = HERE / known if known else target
-        return f"{link[1]}{os.path.relpath(target, (HERE / page).parent)}{link[3] or ''})"
-
-    return LINK.sub(moved, text)
-
-
-def copy_pages(_: Sphinx) -> None:
-    """Write the pages that are files of the repository; leave alone those that have not changed."""
-    for file, page in PAGES.items():
-        text = with_links_of_the_site((ROOT / file).read_text(encoding="utf-8"), file, page)
-        path = HERE / page
-        path.parent.mkdir(exist_ok=True)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-
-
-def adapt_links(app: Sphinx, page: str, source: list[str]) -> None:
-    """Adapt the links of pages that lie in docs/, which are read on other hosts too."""
-    path = Path(app.env.doc2path(page))
-    name = f"{page}.md"
-    if path.suffix == ".md" and name not in PAGES.values():
-        source[0] = with_links_of_the_site(source[0], f"docs/{name}", name)
-
 
 def is_left_out(_app: Sphinx, _what: str, name: str, obj: object, *_: object) -> bool | None:
     """Leave out members that scikit-learn and torch have put into a class."""
@@ -136,8 +97,21 @@ def is_left_out(_app: Sphinx, _what: str, name: str, obj: object, *_: object) ->
     return True if name.startswith("_") or not home.startswith("twinwl") else None
 
 
+def write_out(_app: Sphinx, what: str, _name: str, obj: object, _options: object, lines: list[str]) -> None:
+    """Write out the parameters that another class describes."""
+    if what == "class":
+        lines[:] = generate.written_out(lines, obj)
+
+
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """Write the redirects."""
+    if error is None:
+        generate.write_redirects(Path(app.outdir))
+
+
 def setup(app: Sphinx) -> None:
     """Connect the steps above."""
-    app.connect("builder-inited", copy_pages, priority=100)
-    app.connect("source-read", adapt_links)
+    app.connect("builder-inited", lambda _: generate.write(HERE), priority=100)
+    app.connect("autodoc-process-docstring", write_out, priority=400)  # before numpydoc
     app.connect("autodoc-skip-member", is_left_out)
+    app.connect("build-finished", finish)

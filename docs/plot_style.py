@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import matplotlib as mpl
@@ -14,6 +15,7 @@ _ORDER = (0, 1, 3, 5, 4, 7, 6, 8, 2)  # yellow and grey, which are pale as lines
 
 def apply(_gallery: dict[str, Any], _file: str) -> None:
     """Set matplotlib's defaults before each example."""
+    warnings.formatwarning = lambda message, *_, **__: f"Warning: {message}\n"  # without paths
     mpl.rcdefaults()
     mpl.rcParams.update(
         {
@@ -21,12 +23,12 @@ def apply(_gallery: dict[str, Any], _file: str) -> None:
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.edgecolor": "#7a8594",
-            "axes.titlesize": 11,
+            "axes.titlesize": 12,
             "axes.axisbelow": True,
-            "figure.figsize": (7, 3.6),
+            "figure.figsize": (5.4, 3.4),
             "figure.dpi": 100,
-            "savefig.dpi": 160,
-            "font.size": 10,
+            "savefig.dpi": 130,
+            "font.size": 11,
             "lines.linewidth": 2.2,
             "lines.markersize": 7,
             "legend.frameon": False,

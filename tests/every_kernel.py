@@ -19,7 +19,6 @@ import pytest
 
 import twinwl as tw
 from twinwl.evaluation.methods import METHODS
-from twinwl.isomorphism import inner_colours
 from twinwl.models.search import Queries
 from twinwl.neural.rows import ColourLevels
 from twinwl.refinement import colours, identities, round_kernels
@@ -182,7 +181,6 @@ def main():
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         sys.setprofile(note)
     # Small work takes the paths of large work too.
-    inner_colours.MOST_STEPS = 0
     colours._STEPS_WORTH_A_THREAD, round_kernels._SLOTS_IN_CACHE = 1, 1
     with tempfile.TemporaryDirectory() as folder:
         found = tour(Path(folder))

@@ -75,7 +75,7 @@ def test_tests_that_a_page_names_exist(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_names_that_a_page_uses_exist(page):
     used = set(re.findall(r"\btw\.([A-Za-z]\w*)", page.read_text(encoding="utf-8")))
-    known = {*tw.__all__, *(tw._MOVED if page.stem.lower() in {"changelog", "deprecations"} else ())}
+    known = {*tw.__all__, *(tw._MOVED if page.stem.lower() in {"changelog", "versions"} else ())}
     assert {name for name in used - known if not importlib.util.find_spec(f"twinwl.{name}")} == set()
 
 

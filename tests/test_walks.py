@@ -13,8 +13,8 @@ pytestmark = pytest.mark.skipif(
     "NUMBA_DISABLE_JIT" in os.environ, reason="kernels are modules of Python then"
 )
 
-# Modules, and changes of module, that each walk may take; the aim is 30, 25, 20 and 14 modules.
-MOST = {"train": (28, 900), "ntwin": (23, 992), "dedup": (19, 300), "compare": (14, 104)}
+# Modules, and changes of module, that each walk may take.
+MOST = {"train": (28, 900), "ntwin": (23, 992), "dedup": (19, 300), "compare": (9, 104)}
 
 
 def walk(call):

@@ -295,8 +295,8 @@ class AddReadout(_AddNumbers):
         return f"AddReadout({names}, hops={self.hops}, attribute={self.attribute!r})"
 
     def _numbers(self, batch: GraphBatch) -> Int64:
-        found = zip(self.keys_, self._keys(batch))
-        return np.array([[numbers.get(key, -1) for key in keys] for numbers, keys in found], np.int64).T
+        rounds = zip(self.keys_, self._keys(batch))
+        return np.array([[numbers.get(key, -1) for key in keys] for numbers, keys in rounds], np.int64).T
 
     def _keys(self, batch: GraphBatch) -> list[list[bytes]]:
         """Return the key of each node's value in each round."""

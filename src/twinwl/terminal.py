@@ -105,10 +105,10 @@ def say(text: str, *, error: bool = False, colour: str | None = None, end: str =
     """
     import typer  # noqa: PLC0415  (imported only if something is printed)
 
-    shown = printable(text)
+    printed = printable(text)
     if colour:
-        shown = typer.style(shown, fg=colour)
-    typer.echo(shown + end, err=error, nl=False)
+        printed = typer.style(printed, fg=colour)
+    typer.echo(printed + end, err=error, nl=False)
 
 
 def new_console(*, error: bool = False, markup: bool = False) -> Console:
@@ -231,10 +231,10 @@ class ProgressBar:
         """Show a note after the bar: the first parts, as many as fit."""
         if self._progress is None:
             return
-        shown = list(parts)
-        while len(shown) > 1 and len(", ".join(shown)) > self._room:
-            shown.pop()
-        self._progress.update(self._task, note=", ".join(shown))
+        fitting = list(parts)
+        while len(fitting) > 1 and len(", ".join(fitting)) > self._room:
+            fitting.pop()
+        self._progress.update(self._task, note=", ".join(fitting))
 
 
 def _is_watched() -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.batch_equality import assert_same_graphs
 from twinwl import load_dataset
-from twinwl.datasets.catalogue import known_names
+from twinwl.datasets.catalogue import catalogue
 from twinwl.datasets.graph_files import read_tu
 from twinwl.errors import TwinWLError, TwinWLWarning
 from twinwl.files import storage
@@ -35,7 +35,7 @@ def unpacked(folder, content):
 
 
 def test_names_of_the_paper_and_of_the_collection_are_known():
-    names = known_names()
+    names = [entry.name for entry in catalogue(everything=True)]
     assert set(names) >= PAPER_NAMES | SOCIAL_NAMES | HARD_NAMES
     assert len(names) == len(set(names)) > 100
 

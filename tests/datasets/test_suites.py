@@ -28,7 +28,7 @@ def test_pairs_are_equal_for_1wl_and_not_isomorphic(name):
 
 
 def test_numbers_of_pairs_are_known():
-    # Of all graphs with six and seven nodes, as docs/power.md lists them; 59 · 58 / 2; 10 · 9 / 2.
+    # Of all graphs with six and seven nodes, as docs/benchmarks/power.md lists them; 59 · 58 / 2; 10 · 9 / 2.
     assert load_suite("atlas").sizes == {"6 nodes": 4, "7 nodes": 22}
     assert len(load_suite("regular")) == 1711
     assert len(load_suite("csl")) == 45

@@ -7,7 +7,7 @@ import pytest
 
 from twinwl.evaluation.methods import METHODS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "glossary.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "background" / "glossary.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| [^|`]+ \| `(\w+)(?:\((\w+)=([^)]+)\))?`[^|]*\| `([\w-]+)` \|$", PAGE, re.MULTILINE)
 
 

@@ -147,6 +147,6 @@ def test_the_help_of_train_names_what_estimators_can_choose_by():
 
 @pytest.mark.parametrize("name", METRICS)
 def test_help_and_page_name_every_metric(name):
-    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "evaluate.md").read_text(encoding="utf-8")
     assert name in shown_help("evaluate")
     assert f"`{name}`" in page.partition("## Metrics")[2]

@@ -1,4 +1,4 @@
-"""The tables of docs/molecules.md are what the results hold: generated, never typed."""
+"""The tables of docs/benchmarks/molecules.md are what the results hold: generated, never typed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def result():
 def test_the_page_says_what_the_results_hold(result):
     pytest.importorskip("rdkit")
     tables = runpy.run_path(str(ROOT / "benchmarks" / "molecules.py"))["tables"]
-    page = (ROOT / "docs" / "molecules.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "benchmarks" / "molecules.md").read_text(encoding="utf-8")
     for name, table in tables(result).items():
         assert f"<!-- {name}:start -->\n\n{table}\n\n<!-- {name}:end -->" in page
 

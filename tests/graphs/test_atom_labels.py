@@ -183,7 +183,7 @@ def test_labels_beyond_the_skeleton_are_not_written_as_smiles():
 
 @pytest.mark.parametrize("atoms", ATOM_LABELLINGS)
 def test_every_labelling_is_described_where_users_look(atoms):
-    page = Path(__file__).parents[2] / "docs/molecules.md"
+    page = Path(__file__).parents[2] / "docs/background/same_graph.md"
     assert f"| `{atoms}` |" in page.read_text(encoding="utf-8")
     described = " ".join(GraphBatch.from_smiles.__doc__.split())
     if atoms in LADDER:

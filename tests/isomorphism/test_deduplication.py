@@ -1,5 +1,5 @@
 import tracemalloc
-from itertools import chain
+from itertools import chain, combinations, pairwise
 
 import networkx as nx
 import numpy as np
@@ -135,6 +135,28 @@ def test_groups_are_counted_at_each_level_that_tells_their_molecules_apart():
     found = tw.deduplicate(tw.from_smiles(smiles, atoms="skeleton"))
     counts = deduplication.differing_groups(found, smiles, "skeleton")
     assert counts == {"constitution": 1, "isotope": 0, "stereo": 1}
+
+
+ALANINES = ["CC(N)C(=O)O", "OC(=O)C(C)N", "C[C@H](N)C(=O)O", "C[C@@H](N)C(=O)O", "[13CH3]C(N)C(=O)O"]
+OTHERS = ["CC(N)C(=O)[O-]", "[13CH3][C@H](N)C(=O)O", "CC=CC", "C/C=C/C", r"C/C=C\C", "C/C=C/[13CH3]"]
+
+
+@pytest.mark.parametrize("level", ["skeleton", "constitution", "isotope", "stereo"])
+@given(smiles=st.lists(st.sampled_from(ALANINES + OTHERS), max_size=8))
+def test_groups_that_differ_are_those_with_two_molecules_that_agree_up_to_a_level(level, smiles):
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    ladder = ["skeleton", "constitution", "isotope", "stereo"]
+    labels = {each: tw.deduplicate(tw.from_smiles(smiles, atoms=each)).labels for each in ladder}
+    found = tw.deduplicate(tw.from_smiles(smiles, atoms=level))
+    expected = {}
+    for before, each in pairwise(ladder[ladder.index(level) :]):
+        groups = {
+            int(found.labels[a])
+            for a, b in combinations(range(len(smiles)), 2)
+            if labels[before][a] == labels[before][b] and labels[each][a] != labels[each][b]
+        }
+        expected[each] = len(groups)
+    assert deduplication.differing_groups(found, smiles, level) == expected
 
 
 @given(

@@ -41,7 +41,7 @@ def test_the_page_on_readouts_counts_the_subgraphs_of_nci1(tu_zip):
     for block in blocks:
         numbers, first = np.unique(groups.of_block(block), return_index=True)
         certificate_of_group |= dict(zip(numbers.tolist(), canonical(block.at(first)), strict=True))
-    page = (Path(__file__).parents[2] / "docs" / "readouts.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "background" / "readouts.md").read_text(encoding="utf-8")
     assert len(groups) == len(set(certificate_of_group.values())) == 5785
     assert "are 5,785 different graphs" in page.replace("\n", " ")
 

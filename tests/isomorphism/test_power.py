@@ -1,4 +1,4 @@
-"""What each readout sees, on the stored graphs that 1-WL confuses (see docs/power.md)."""
+"""What each readout sees, on the stored graphs that 1-WL confuses (see docs/benchmarks/power.md)."""
 
 import re
 from itertools import combinations
@@ -12,7 +12,7 @@ from twinwl.isomorphism.readouts import READOUTS
 from twinwl.refinement.colours import refine
 
 DATA = Path(__file__).parent / "data"
-PAGE = Path(__file__).parents[2] / "docs" / "power.md"
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "power.md"
 # The readouts that the page has a column for.
 SHOWN = re.findall(r"`([a-z0-9-]+)` \|", PAGE.read_text(encoding="utf-8").partition("| ---")[0])
 

@@ -22,7 +22,7 @@ def results():
 
 
 def test_the_page_of_the_site_says_what_the_stores_hold(results, tmp_path):
-    page, copy = ROOT / "docs/guide/results_page.md", tmp_path / "page.md"
+    page, copy = ROOT / "docs/benchmarks.md", tmp_path / "page.md"
     shutil.copy(page, copy)
     update_summary(copy, results)
     assert copy.read_text(encoding="utf-8") == page.read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 Graphs are the same if they are isomorphic, including the labels of nodes and edges. [bold]--same[/] sets
 what the labels of molecules contain: acetate and acetic acid are the same only at the level skeleton, L-
-and D-alanine at every level except stereo (see docs/molecules.md). Tables of molecules, .sdf, graph6 and
+and D-alanine at every level except stereo. Tables of molecules, .sdf, graph6 and
 SMILES files are read as a stream, so they can have any length.
 
 -o writes DATA again without its duplicates: of a table (.csv, .tsv, .json, .jsonl or .parquet) all columns,
@@ -37,6 +37,7 @@ $ twinwl dedup molecules.smi -o unique.smi
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from json import dumps
 from pathlib import Path
@@ -86,7 +87,7 @@ def dedup(
     from twinwl.isomorphism.deduplication import differing_groups  # noqa: PLC0415
 
     columns, table_targets, rule = _check(file, reading, output, keep, groups)
-    read = _Rows([], [], [], [], [], {})
+    read = _Rows([], array("q"), [], [], [], {})
     with ProgressBar("graphs compared") as progress:
         blocks = read.of(
             file, reading, progress, edge_labels=edge_labels is not False, lines=output is not None
@@ -101,7 +102,7 @@ def dedup(
     notes = [] if output is None else _write(output, file, reading, columns, read, sorted(chosen.tolist()))
     if groups is not None:
         of_graph = {"group": grouping.labels.tolist(), "representative": chosen[grouping.labels].tolist()}
-        about = {"graph": range(len(read.names)), "row": read.rows, "name": read.names, **of_graph}
+        about = {"graph": range(len(read.names)), "row": read.rows.tolist(), "name": read.names, **of_graph}
         write_table(groups, {**about, **targets, **about})  # ours, where a target has such a name
         notes.append(f"Groups written to {groups}")
     if json:
@@ -114,7 +115,7 @@ def dedup(
             "groups_that_differ": differing,
             "contradictions": contradictions,
             "features_ignored": grouping.features_ignored,
-            "rows": read.rows,
+            "rows": read.rows.tolist(),
             "skipped_lines": [error.line for error in errors if error.line is not None],
             "errors": [error._asdict() for error in errors],
             "representatives": chosen.tolist(),
@@ -174,7 +175,7 @@ class _Rows(NamedTuple):
     """What a summary and an output need of graphs that stream by."""
 
     names: list[str]
-    rows: list[int]
+    rows: array[int]
     errors: list[RowError]
     smiles: list[str]
     lines: list[str]
@@ -191,7 +192,7 @@ class _Rows(NamedTuple):
             if not self.rows:
                 say_ids(block, reading.id)
             self.names.extend(block.names)
-            self.rows.extend(block.rows.tolist())
+            self.rows.extend(block.rows)
             self.errors.extend(block.errors)
             self.smiles.extend(block.smiles or ())
             self.lines.extend(block.lines if lines else ())  # they may take more memory than all else

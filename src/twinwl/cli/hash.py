@@ -2,8 +2,7 @@
 
 One line per graph: the hash and the graph's name. Isomorphic graphs have equal hashes, so different hashes
 mean different graphs. Graphs with equal hashes are not necessarily isomorphic: they have the same colours
-of 1-WL and sizes of rooted subgraphs. [bold]--same[/] sets what the labels of molecules contain (see
-docs/molecules.md).
+of 1-WL and sizes of rooted subgraphs. [bold]--same[/] sets what the labels of molecules contain.
 
 [bold]Examples[/]
 

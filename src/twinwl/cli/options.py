@@ -88,7 +88,7 @@ def _show(command: Any, ctx: Any) -> None:  # noqa: ANN401  (of click, or of typ
     from rich import markup, padding, table  # noqa: PLC0415  (only for help)
 
     console = new_console(markup=True)
-    sections = _sections(command, ctx)
+    sections = sections_of(command, ctx)
     arguments = [left for left, _ in sections.get("Arguments", [])]
     rest = [*arguments, "COMMAND"] if isinstance(command, TyperGroup) else arguments
     console.print(f"[bold]Usage:[/] {markup.escape(' '.join([ctx.command_path, '[OPTIONS]', *rest]))}")
@@ -102,14 +102,14 @@ def _show(command: Any, ctx: Any) -> None:  # noqa: ANN401  (of click, or of typ
             grid.add_row(markup.escape(left), right)
         console.print(padding.Padding(grid, (0, 0, 0, 2)))
     before = ""
-    for paragraph in _filled_in(command.epilog).split("\n\n") if command.epilog else ():
+    for paragraph in filled_in(command.epilog).split("\n\n") if command.epilog else ():
         if not before.startswith(("$", "[dim]")) or not paragraph.startswith(("$", "[dim]")):
             console.print()
         console.print(paragraph)
         before = paragraph
 
 
-def _sections(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
+def sections_of(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
     """Return title and rows of each section."""
     sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
     others = []
@@ -144,7 +144,7 @@ def _option(param: Any) -> tuple[str, str]:  # noqa: ANN401
     return f"{names} {value}".rstrip(), text.strip()
 
 
-def _filled_in(epilog: str) -> str:
+def filled_in(epilog: str) -> str:
     """Replace ``{readouts}`` and so on by the names that the tables of the library have."""
     from twinwl.models.metrics import names_for  # noqa: PLC0415  (only help needs it)
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from twinwl.arrays import Float64, Int64
     from twinwl.evaluation.neighbours import Neighbour
 
-_MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/trust.md
+_MUCH_UNSEEN = 0.05  # share from which coverage may fall: docs/benchmarks/trust.md
 
 
 def predict(

@@ -22,7 +22,7 @@ import numpy as np
 from twinwl.arrays import Fields, Int64, UInt64
 from twinwl.corpus import shards
 from twinwl.corpus.jobs import Job, Running, Task, part_task
-from twinwl.corpus.shards import KEYS, Part, arrow, digest_of, keys_in, write_shard
+from twinwl.corpus.shards import KEYS, OWN_COLUMNS, Part, arrow, digest_of, keys_in, write_shard
 from twinwl.errors import TwinWLError
 from twinwl.files.storage import open_to_write
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 BYTES_PER_ENTRY = 200  # of a range: the arrays of an entry, a copy in order, and what sorting needs
 _BYTES_OF_PROCESS = 350 << 20  # Python, its libraries, and one shard
+_CHECKED = 64  # graphs of each shard whose keys are computed again, as docs/scaling.md says
 _END = 1 << 64
 _NO_ROW = np.iinfo(np.int64).max
 
@@ -79,13 +80,17 @@ def range_tasks(job: Job, name: str, digest: str, n_entries: int) -> list[Task]:
 
 def sort_keys(part: Part, out: str) -> Fields:
     """Write the keys of a shard in order, shape (4, n): two words, the first row that has it, how many do."""
-    keys = keys_in(part.read(KEYS))
+    table = part.read(OWN_COLUMNS)
+    keys = keys_in(table)
+    if len(keys):
+        part.check_keys(table, np.unique(np.linspace(0, len(keys) - 1, _CHECKED).astype(np.int64)))
+    del table
     order, starts, counts = _runs(keys)
     first = order[starts]  # the sort is stable, so the first of a run is the first row
-    found = np.stack(
+    entries = np.stack(
         [keys[first, 0], keys[first, 1], (first + part.first).view(np.uint64), counts.view(np.uint64)]
     )
-    save_array(out, found)
+    save_array(out, entries)
     return {"entries": len(first), "rows": len(keys)}
 
 
@@ -129,9 +134,9 @@ def group_range(low: int, high: int, out: str, paths: Sequence[str], split: int)
     there = rows >= split
     first = np.minimum.reduceat(np.where(there, rows - split, _NO_ROW), starts)
     n_here, n_there = (np.add.reduceat(np.where(side, counts, 0), starts) for side in (~there, there))
-    found = np.stack([rows, *np.repeat([first, n_there], lengths, axis=1)])
-    found = found[:, found[1] < _NO_ROW]
-    save_array(out, found[:, np.argsort(found[0])])
+    groups = np.stack([rows, *np.repeat([first, n_there], lengths, axis=1)])
+    groups = groups[:, groups[1] < _NO_ROW]
+    save_array(out, groups[:, np.argsort(groups[0])])
     both = (n_here > 0) & (n_there > 0)
     return {
         "groups": len(starts),
@@ -150,14 +155,14 @@ def groups_of(part: Part, keys: UInt64, grouped: Sequence[str]) -> tuple[Int64, 
     ``keys`` are those of the shard, ``grouped`` the files of all ranges.
     """
     order, starts, counts = _runs(keys)
-    found = np.full((2, len(keys)), -1, np.int64)
+    of_first = np.full((2, len(keys)), -1, np.int64)
     for path in grouped:
         groups = np.load(path, mmap_mode="r")
         low, high = np.searchsorted(groups[0], [part.first, part.stop])
-        found[:, groups[0, low:high] - part.first] = groups[1:, low:high]
+        of_first[:, groups[0, low:high] - part.first] = groups[1:, low:high]
     # Only the first copy within the shard has an entry; it stands for all.
-    partner, copies = np.empty_like(found)
-    partner[order], copies[order] = np.repeat(found[:, order[starts]], counts, axis=1)
+    partner, copies = np.empty_like(of_first)
+    partner[order], copies[order] = np.repeat(of_first[:, order[starts]], counts, axis=1)
     return partner, copies
 
 
@@ -215,9 +220,15 @@ def gather_groups(part: Part, output: str, groups: str, grouped: Sequence[str]) 
     of_rows = pa.table({"id": table.column("id"), "representative": partner, "n_copies": copies})
     write_shard(Path(groups, Path(output).name), of_rows)
     rows = np.flatnonzero(partner == np.arange(part.first, part.stop))
-    kept = table.take(pa.array(rows))
-    kept = kept.append_column(shards.free_name("n_copies", kept.column_names), pa.array(copies[rows]))
-    return {**shards.counts_in(kept), "errors": 0, "digest": write_shard(Path(output), kept)}
+    representatives = table.take(pa.array(rows))
+    representatives = representatives.append_column(
+        shards.free_name("n_copies", representatives.column_names), pa.array(copies[rows])
+    )
+    return {
+        **shards.counts_in(representatives),
+        "errors": 0,
+        "digest": write_shard(Path(output), representatives),
+    }
 
 
 def overlap_of(first: Corpus, second: Corpus, output: Path | None, running: Running) -> Overlap:

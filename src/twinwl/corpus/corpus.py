@@ -113,18 +113,18 @@ def build_piece(piece: pieces.Piece, name: str, folder: str, settings: Fields) -
 
 def settings_for(sources: Sequence[pieces.Source], wanted: Fields) -> Fields:
     """Return all that shards depend on besides the rows: the same for all files, or an error."""
-    found = _settings_of(sources[0], wanted)
+    settings = _settings_of(sources[0], wanted)
     for source in sources[1:]:
         here = _settings_of(source, wanted)
-        if here != found:
-            name = next(name for name in found if here.get(name) != found[name])
+        if here != settings:
+            name = next(name for name in settings if here.get(name) != settings[name])
             raise GraphInputError(
                 f"{source.name} differs from {sources[0].name} in {name.replace('_', ' ')} "
-                f"({here.get(name)} against {found[name]}); build a corpus of each"
+                f"({here.get(name)} against {settings[name]}); build a corpus of each"
             )
     # Named only where they are dropped: corpora of earlier versions can then be continued.
     dropped = {} if wanted["edge_labels"] else {"edge_labels": False}
-    return {**found, "rows_per_shard": wanted["rows_per_shard"], **dropped}
+    return {**settings, "rows_per_shard": wanted["rows_per_shard"], **dropped}
 
 
 def _settings_of(source: pieces.Source, wanted: Fields) -> Fields:
@@ -146,16 +146,16 @@ def _settings_of(source: pieces.Source, wanted: Fields) -> Fields:
         import_extra("rdkit.Chem", "chem")
         if source.kind in {"table", "parquet"}:
             settings["smiles_column"] = choose_smiles(names, source.name, wanted["smiles_column"])
-    given = wanted["id_column"]
-    if given is not None and given not in types:
-        raise GraphInputError(f"{source.name}: id_column: got {given!r}; {nearest(given, types)}")
-    settings["id_column"] = given or next((name for name in types if name.lower() == "id"), None)
+    id_column = wanted["id_column"]
+    if id_column is not None and id_column not in types:
+        raise GraphInputError(f"{source.name}: id_column: got {id_column!r}; {nearest(id_column, types)}")
+    settings["id_column"] = id_column or next((name for name in types if name.lower() == "id"), None)
     columns: dict[str, str] = {}
     for name in types:
         if name and name not in {settings["id_column"], *chosen.values()}:
             columns[name] = shards.free_name(name, {*OWN_COLUMNS, *columns.values()})
-    kept = {new: types[old] for old, new in columns.items()}
-    return {**settings, "columns": columns, "types": kept}
+    new_types = {new: types[old] for old, new in columns.items()}
+    return {**settings, "columns": columns, "types": new_types}
 
 
 Estimator = TypeVar("Estimator")
@@ -167,7 +167,7 @@ class Corpus:
     r"""Graphs in a folder of Parquet shards, of which one shard at a time is in memory.
 
     ``len(corpus)`` is the number of graphs; iterating gives one `GraphBatch` per shard. Make one with
-    `Corpus.build`. ``docs/scaling.md`` describes the files.
+    `Corpus.build`. ``docs/howto/large.md`` describes the files.
 
     Parameters
     ----------
@@ -286,8 +286,8 @@ class Corpus:
         pyarrow.Table
             All columns of the shards. Node and edge labels are codes that each shard numbers for itself.
         """
-        found = self._checked(rows)
-        tables = [table for _, table in self._read(found)] or [next(self._read())[1].slice(0, 0)]
+        numbers = self._checked(rows)
+        tables = [table for _, table in self._read(numbers)] or [next(self._read())[1].slice(0, 0)]
         return arrow().concat_tables([table.replace_schema_metadata(None) for table in tables])
 
     def hashes(self) -> Iterator[tuple[str, str]]:
@@ -335,7 +335,7 @@ class Corpus:
             "nodes": self.manifest["nodes"],
             "edges": self.manifest["edges"],
             "largest": max(entry["largest"] for entry in shards),
-            **{name: [] if found == {"None"} else sorted(found) for name, found in labels.items()},
+            **{name: [] if values == {"None"} else sorted(values) for name, values in labels.items()},
             "columns": self.manifest["columns"],
             "settings": {
                 name: value for name, value in self.manifest["settings"].items() if value is not None
@@ -357,8 +357,8 @@ class Corpus:
         Dataset
             The graphs; ``rows`` has their numbers, ``smiles`` their SMILES if the corpus has these.
         """
-        found = self._checked(rows)
-        parts = list(self._read(found))
+        numbers = self._checked(rows)
+        parts = list(self._read(numbers))
         if not parts:
             raise TwinWLError("n: got no graph to show, expected at least one")
         settings = self.manifest["settings"]
@@ -372,19 +372,19 @@ class Corpus:
             concatenate([graphs_in(table, path, self.atoms) for path, table in parts]),
             smiles=column(smiles) if self.atoms and smiles in self.manifest["columns"] else None,
             names=column("id"),
-            rows=found,
+            rows=numbers,
         )
 
     def _checked(self, rows: object) -> Int64:
-        found = foreign_array("rows", rows)
-        if found.ndim != 1 or found.dtype.kind not in "iu":
+        numbers = foreign_array("rows", rows)
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
             raise TwinWLError(f"rows: got {shown(rows)}, expected an array of row numbers")
-        found = found.astype(np.int64)
-        if (np.diff(found, prepend=-1, append=len(self)) <= 0).any():
+        numbers = numbers.astype(np.int64)
+        if (np.diff(numbers, prepend=-1, append=len(self)) <= 0).any():
             raise TwinWLError(
                 f"rows: got {shown(rows)}, expected increasing numbers from 0 to {len(self) - 1:,}"
             )
-        return found
+        return numbers
 
     @classmethod
     def build(

@@ -43,10 +43,10 @@ def _remedy() -> str:
 
 
 def _bytes(value: str) -> int:
-    found = re.fullmatch(r"([0-9.]+) *([kmgt]?)(i?)b", value.strip().lower())
-    if found is None:
+    match = re.fullmatch(r"([0-9.]+) *([kmgt]?)(i?)b", value.strip().lower())
+    if match is None:
         raise ValueError
-    amount, prefix, is_binary = found.groups()
+    amount, prefix, is_binary = match.groups()
     power = " kmgt".index(prefix or " ")
     return int(float(amount) * (1024 if is_binary else 1000) ** power)
 
@@ -120,8 +120,8 @@ def read_manifest(folder: Path) -> Fields:
     """
     path = folder / MANIFEST
     try:
-        found: Fields = json.loads(path.read_bytes())
-        _check_manifest(found)
+        manifest: Fields = json.loads(path.read_bytes())
+        _check_manifest(manifest)
     except FileNotFoundError as error:
         if (folder / JOURNAL).exists():
             raise TwinWLError(
@@ -136,7 +136,7 @@ def read_manifest(folder: Path) -> Fields:
             f"{path}: not the manifest of a corpus, or damaged ({first_line(error)}); build it in another "
             "folder"
         ) from error
-    return found
+    return manifest
 
 
 def _text(pattern: str, expected: str) -> Constraint:
@@ -169,31 +169,31 @@ _FIELDS = {
 _OF_JOURNAL = _FIELDS | {"stage": NAME, "columns": _COUNT, "first_error": instance(str)}
 
 
-def _check_manifest(found: Fields) -> None:
-    _check_fields("", found, ("format", "job", "seconds", "shards", "settings"))
-    checked("atoms", found["settings"].get("atoms"), NAME, None)
-    has_graphs = found["job"] in OF_GRAPHS
+def _check_manifest(manifest: Fields) -> None:
+    _check_fields("", manifest, ("format", "job", "seconds", "shards", "settings"))
+    checked("atoms", manifest["settings"].get("atoms"), NAME, None)
+    has_graphs = manifest["job"] in OF_GRAPHS
     of_shard = ["name", "input", "digest", "rows"]
     if has_graphs:
-        more = ("graphs", "groups", "largest_group") if found["job"] == "dedup" else ()
-        _check_fields("", found, (*_COUNTS, *more, "columns"))
+        more = ("graphs", "groups", "largest_group") if manifest["job"] == "dedup" else ()
+        _check_fields("", manifest, (*_COUNTS, *more, "columns"))
         of_shard += [*_COUNTS, "source", "first_row", "largest", "node_labels", "edge_labels"]
-    for place, entry in enumerate(found["shards"]):
+    for place, entry in enumerate(manifest["shards"]):
         _check_fields(f"shards[{place}]: ", entry, of_shard)
-    n_rows = sum(entry["rows"] for entry in found["shards"])
-    if has_graphs and (n_rows != found["rows"] or not n_rows):
+    n_rows = sum(entry["rows"] for entry in manifest["shards"])
+    if has_graphs and (n_rows != manifest["rows"] or not n_rows):
         raise TwinWLError(
-            f"rows: got {found['rows']}, and {n_rows} in the shards; expected equal numbers above 0"
+            f"rows: got {manifest['rows']}, and {n_rows} in the shards; expected equal numbers above 0"
         )
-    if has_graphs and not OWN_TYPES.items() <= found["columns"].items():
-        raise TwinWLError(f"columns: got {shown(found['columns'])}, expected those of a shard")
+    if has_graphs and not OWN_TYPES.items() <= manifest["columns"].items():
+        raise TwinWLError(f"columns: got {shown(manifest['columns'])}, expected those of a shard")
 
 
 def _check_fields(
-    where: str, found: Fields, names: Iterable[str], of: Mapping[str, Constraint] = _FIELDS
+    where: str, fields: Fields, names: Iterable[str], of: Mapping[str, Constraint] = _FIELDS
 ) -> None:
     for name in names:
-        checked(f"{where}{name}", found.get(name), of.get(name, _COUNT))
+        checked(f"{where}{name}", fields.get(name), of.get(name, _COUNT))
 
 
 def clear(folder: Path) -> None:

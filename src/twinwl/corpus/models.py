@@ -98,12 +98,12 @@ def _count(job: Job, corpus: Corpus, vectorizer: STwinVectorizer) -> ColumnCount
 def count_shard(part: Part, out: str, settings: Fields) -> Fields:
     """Write the columns of a shard in order of their keys, shape (5, n)."""
     table = part.read(OWN_COLUMNS)
-    found = np.empty((5, 0), np.uint64)
+    counts = np.empty((5, 0), np.uint64)
     if table.num_rows:
         graphs = graphs_in(table, part.path)
-        found = _pack(ColumnCounts.of(graphs, settings, np.arange(part.first, part.stop)))
-    save_array(out, found)
-    return {"rows": table.num_rows, "entries": found.shape[1]}
+        counts = _pack(ColumnCounts.of(graphs, settings, np.arange(part.first, part.stop)))
+    save_array(out, counts)
+    return {"rows": table.num_rows, "entries": counts.shape[1]}
 
 
 def _pack(counts: ColumnCounts) -> UInt64:
@@ -112,10 +112,10 @@ def _pack(counts: ColumnCounts) -> UInt64:
     return np.stack(rows, dtype=np.uint64, casting="unsafe")
 
 
-def _unpack(found: UInt64) -> ColumnCounts:
+def _unpack(packed: UInt64) -> ColumnCounts:
     """Undo `_pack`."""
-    keys = np.ascontiguousarray(found[:2].T)
-    return ColumnCounts(found[2].astype(np.int32), keys, *found[3:].astype(np.int64))
+    keys = np.ascontiguousarray(packed[:2].T)
+    return ColumnCounts(packed[2].astype(np.int32), keys, *packed[3:].astype(np.int64))
 
 
 def merge_range(
@@ -123,9 +123,9 @@ def merge_range(
 ) -> Fields:
     """Add up the counts of a range of keys, and write those of columns that may be kept."""
     counts = ColumnCounts.merge([_unpack(part) for part in slices_of(paths, low, high)])
-    kept = counts.frequent(choice, n_graphs)
-    save_array(out, _pack(kept))
-    return {"columns": len(counts.h), "kept": len(kept.h)}
+    frequent = counts.frequent(choice, n_graphs)
+    save_array(out, _pack(frequent))
+    return {"columns": len(counts.h), "kept": len(frequent.h)}
 
 
 def encode_shard(part: Part, output: str, vocabulary: str, digest: str) -> Fields:
@@ -138,11 +138,11 @@ def encode_shard(part: Part, output: str, vocabulary: str, digest: str) -> Field
         matrix = keep_columns(encoding.matrix, model.columns_)
     pa = arrow()
     starts = pa.array(matrix.indptr, pa.int64())
-    found = shards.other_columns(table)
-    found["columns"] = pa.LargeListArray.from_arrays(starts, pa.array(matrix.indices, pa.int32()))
-    found["values"] = pa.LargeListArray.from_arrays(starts, pa.array(matrix.data, pa.float64()))
+    columns = shards.other_columns(table)
+    columns["columns"] = pa.LargeListArray.from_arrays(starts, pa.array(matrix.indices, pa.int32()))
+    columns["values"] = pa.LargeListArray.from_arrays(starts, pa.array(matrix.data, pa.float64()))
     metadata = {b"twinwl.n_features": str(model.n_features_out_)}
-    digest = write_shard(Path(output), pa.table(found).replace_schema_metadata(metadata))
+    digest = write_shard(Path(output), pa.table(columns).replace_schema_metadata(metadata))
     return {"rows": table.num_rows, "entries": int(matrix.nnz), "digest": digest}
 
 
@@ -234,17 +234,17 @@ def train_on_corpus(corpus: Corpus, estimator: Any, names: Sequence[str], memory
             f"estimator: got {shown(estimator)}, expected an STwinClassifier or STwinRegressor: others need "
             "all graphs in memory"
         )
-    found = targets_in(corpus, names)
-    y: Any = found.y if len(names) == 1 else dict(zip(names, found.y.T))
-    parts = _ShardParts(corpus.parts(), found.rows, edge_labels=bool(estimator.edge_labels))
-    copies = np.unique(found.keys, axis=0, return_inverse=True)[1].reshape(-1)
+    targets = targets_in(corpus, names)
+    y: Any = targets.y if len(names) == 1 else dict(zip(names, targets.y.T))
+    parts = _ShardParts(corpus.parts(), targets.rows, edge_labels=bool(estimator.edge_labels))
+    copies = np.unique(targets.keys, axis=0, return_inverse=True)[1].reshape(-1)
     scaffolds = None if corpus.atoms is None else parts.scaffolds
     fit_in_parts(estimator, parts, y, copies, scaffolds=scaffolds, memory=memory)
     if estimator.held_out_ is not None:
-        estimator.held_out_ = found.rows[estimator.held_out_]
+        estimator.held_out_ = targets.rows[estimator.held_out_]
     estimator.target_ = ",".join(names)
     estimator.atoms_ = corpus.atoms
-    missing = len(corpus) - len(found.rows)
+    missing = len(corpus) - len(targets.rows)
     if missing:
         warn_caller(
             f"{missing:,} of {len(corpus):,} graphs have no value of {', '.join(map(repr, names))} and "
@@ -284,13 +284,13 @@ def predict_corpus(corpus: Corpus, path: Path, output: Path, running: Running, *
 def predict_shard(part: Part, output: str, path: str, digest: str, proba: bool, full: Part) -> Fields:
     """Write the predictions for a shard; ``full`` is a shard with graphs."""
     table = part.read()
-    found = shards.other_columns(table)
+    columns = shards.other_columns(table)
     # A shard without rows has the same columns: those of some other graph, which is not kept.
     n = table.num_rows
     graphs = graphs_in(table if n else full.read().slice(0, 1), part.path)
     for name, values in _predictions(_model(path, digest), graphs, proba=proba).items():
-        found[f"twinwl_{name}" if name in found else name] = arrow().array(values[:n])
-    return {"rows": n, "digest": write_shard(Path(output), arrow().table(found))}
+        columns[f"twinwl_{name}" if name in columns else name] = arrow().array(values[:n])
+    return {"rows": n, "digest": write_shard(Path(output), arrow().table(columns))}
 
 
 def _predictions(model: Any, graphs: GraphBatch, *, proba: bool) -> dict[str, Values]:  # noqa: ANN401

@@ -105,14 +105,14 @@ def find_sources(inputs: object, kind: str | None, *, has_columns: bool) -> list
     TwinWLError
         If one does not exist, is named twice, or is of a kind that has no rows.
     """
-    given = [inputs] if isinstance(inputs, str | Path) else items("inputs", inputs, "a list of paths")
+    patterns = [inputs] if isinstance(inputs, str | Path) else items("inputs", inputs, "a list of paths")
     names: list[str] = []
-    for each in given:
+    for each in patterns:
         path = str(checked("inputs", each, PATH))
-        found = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
-        if not found:
+        paths = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
+        if not paths:
             raise GraphInputError(f"cannot read {shown(path)}: no such file")
-        names += found
+        names += paths
     if not names:
         raise TwinWLError("inputs: got no file, expected at least one")
     sources = []
@@ -153,10 +153,12 @@ def pieces_of(source: Source, rows: int | None = None) -> Iterator[Piece]:
 
         start, row, line, n_rows = 0, 0, 1, 0
         if source.kind == "table":
-            found = _rows_of_table(source.name, stream)
+            row_ends = _rows_of_table(source.name, stream)
         else:
-            found = _rows_of_lines(source.name, stream, records.END.encode() if source.kind == "sdf" else b"")
-        for stop, next_line, is_row in found:
+            row_ends = _rows_of_lines(
+                source.name, stream, records.END.encode() if source.kind == "sdf" else b""
+            )
+        for stop, next_line, is_row in row_ends:
             if is_row is None:  # the header, which belongs to no piece
                 start, line = stop, next_line
                 continue
@@ -252,16 +254,16 @@ def _pieces_of_parquet(source: Source, rows: int | None) -> Iterator[Piece]:
             start += group.num_rows
 
 
-def edge_columns_of(types: Mapping[str, str], given: str | None, name: str) -> dict[str, str | None]:
+def edge_columns_of(types: Mapping[str, str], wanted: str | None, name: str) -> dict[str, str | None]:
     """Choose the columns of a Parquet file that hold its graphs.
 
     >>> edge_columns_of({"edges": "list<element: int64>", "num_nodes": "int64"}, None, "g.parquet")
     {'edges_column': 'edges', 'count_column': 'num_nodes', 'node_column': None, 'edge_column': None}
     """
-    edges = given or next((column for column in ("ends", "edges", "edge_index") if column in types), None)
+    edges = wanted or next((column for column in ("ends", "edges", "edge_index") if column in types), None)
     if edges is None or edges not in types:
-        wanted = "a column of edges (ends, edges or edge_index)" if given is None else f"the column {given!r}"
-        raise GraphInputError(f"{name}: got no {wanted}; {nearest(given or 'edges', types)}")
+        column = "column of edges (ends, edges or edge_index)" if wanted is None else f"column {wanted!r}"
+        raise GraphInputError(f"{name}: got no {column}; {nearest(wanted or 'edges', types)}")
     if "list<" not in types[edges] or "int" not in types[edges]:
         raise GraphInputError(f"{name}: column {edges!r}: got {types[edges]}, expected lists of integers")
     return {
@@ -295,24 +297,24 @@ def shard_of(piece: Piece, settings: Fields) -> tuple[Any, Any]:
     pa = arrow()
     if settings["kind"] == "edges":
         table = _parquet_rows(piece)
-        graphs, kept, problems = _read_all_but_bad(table, settings)
+        graphs, rows_read, problems = _read_all_but_bad(table, settings)
         texts: dict[int, str | None] = dict.fromkeys(problems)
     else:
         listed, table = _records_of(piece, settings)
         reading = ReadOptions(atoms=settings["atoms"])
         form = records.Records(piece.source.name, _FORMS[settings["kind"]], listed, reading)
         graphs, usable, errors = form.convert(listed)
-        kept = [record.row for record in usable]
+        rows_read = [record.row for record in usable]
         problems = {error.row: error.reason for error in errors}
         texts = {row: listed[row].text or None for row in problems}
     if not settings.get("edge_labels", True):
         graphs = graphs.without_edge_labels()
-    rows = table.take(pa.array(kept, pa.int64())).combine_chunks()
-    ids = [f"{piece.source.name}#{piece.row + row}" for row in kept]
+    rows = table.take(pa.array(rows_read, pa.int64())).combine_chunks()
+    ids = [f"{piece.source.name}#{piece.row + row}" for row in rows_read]
     id_column = settings["id_column"] or _NAME
     if id_column in rows.column_names:
-        given = rows.column(id_column).cast(pa.string()).to_pylist()
-        ids = [own if own and not own.isspace() else usual for own, usual in zip(given, ids)]
+        names = rows.column(id_column).cast(pa.string()).to_pylist()
+        ids = [own if own and not own.isspace() else usual for own, usual in zip(names, ids)]
     columns = {_SMILES: _SMILES} if piece.source.kind == "smiles" else settings["columns"]
     others = {new: rows.column(old) for old, new in columns.items()}
     noted = [
@@ -379,13 +381,13 @@ def _read_all_but_bad(
     cannot be read.
     """
     batches: list[GraphBatch] = []
-    kept: list[int] = []
+    rows: list[int] = []
     problems: dict[int, str] = {}
 
     def read(low: int, high: int) -> None:
         try:
             batches.append(_graphs_of_edges(table.slice(low, high - low), settings))
-            kept.extend(range(low, high))
+            rows.extend(range(low, high))
         except GraphInputError as error:
             if high - low == 1:
                 problems[low] = str(error.at(None))
@@ -395,7 +397,7 @@ def _read_all_but_bad(
                 read(middle, high)
 
     read(0, table.num_rows)
-    return concatenate(batches or [GraphBatch.from_edges([])]), kept, problems
+    return concatenate(batches or [GraphBatch.from_edges([])]), rows, problems
 
 
 def _graphs_of_edges(table: Any, settings: Fields) -> GraphBatch:  # noqa: ANN401
@@ -458,9 +460,9 @@ def _encode_column(table: Any, name: str | None, reason: str) -> tuple[Coded | N
         return None, np.empty(0, np.int64)
     _refuse(table.column(name).null_count > 0, reason)
     lengths, values = lists_in(table.column(name))
-    found = values.dictionary_encode(null_encoding="encode")
-    ranks, vocabulary = encode_labels(found.dictionary.to_pylist())
-    indices = found.indices.to_numpy(zero_copy_only=False)
+    encoded = values.dictionary_encode(null_encoding="encode")
+    ranks, vocabulary = encode_labels(encoded.dictionary.to_pylist())
+    indices = encoded.indices.to_numpy(zero_copy_only=False)
     return Coded(ranks[indices] if len(indices) else np.empty(0, np.int32), vocabulary), lengths
 
 

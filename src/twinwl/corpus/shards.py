@@ -78,10 +78,10 @@ class Part(NamedTuple):
             If the file is missing, damaged, or has other columns or another number of rows than the corpus.
         """
         with open_shard(self.path) as file:
-            found = types_of(file.schema_arrow)
-            if found != self.types or len(file.schema_arrow) > len(found):
+            types = types_of(file.schema_arrow)
+            if types != self.types or len(file.schema_arrow) > len(types):
                 raise GraphInputError(
-                    f"its columns are {shown(found)}, those of the corpus {shown(self.types)}"
+                    f"its columns are {shown(types)}, those of the corpus {shown(self.types)}"
                 )
             table = file.read(columns=None if columns is None else list(columns)).combine_chunks()
             table.validate(full=True)
@@ -103,6 +103,23 @@ class Part(NamedTuple):
         first, last = np.searchsorted(rows, [self.first, self.stop])
         here = arrow().array(rows[first:last] - self.first)
         return self.read(columns).take(here) if first < last else None
+
+    def check_keys(self, table: Any, rows: Int64) -> None:  # noqa: ANN401
+        """Compute the keys of some graphs of a shard again.
+
+        Raises
+        ------
+        GraphInputError
+            If the key column does not match its graphs.
+        """
+        some = table.take(rows)
+        wrong = (exact_keys(graphs_in(some, self.path)) != keys_in(some)).any(axis=1)
+        if wrong.any():
+            place = int(np.flatnonzero(wrong)[0])
+            name = some.column("id")[place].as_py()
+            raise GraphInputError(
+                f"{self.path}, row {rows[place]} ({shown(name)}): its key does not match its graph; {_REMEDY}"
+            )
 
 
 def arrow() -> ModuleType:
@@ -186,10 +203,10 @@ def digest_of(*parts: bytes | str) -> str:
     >>> digest_of("a", b"b") == digest_of("ab")
     True
     """
-    found = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for part in parts:
-        found.update(part.encode() if isinstance(part, str) else part)
-    return found.hexdigest()
+        digest.update(part.encode() if isinstance(part, str) else part)
+    return digest.hexdigest()
 
 
 def counts_in(table: Any) -> dict[str, int]:  # noqa: ANN401
@@ -253,12 +270,12 @@ def types_of(schema: Any) -> dict[str, str]:  # noqa: ANN401
 def _metadata_of(table: Any) -> Fields:  # noqa: ANN401
     """Return whether graphs are directed, and the labels that codes stand for, None without labels."""
     try:
-        found: Fields = json.loads((table.schema.metadata or {})[METADATA])
-        if found["format"] != _FORMAT or not isinstance(found["directed"], bool):
+        metadata: Fields = json.loads((table.schema.metadata or {})[METADATA])
+        if metadata["format"] != _FORMAT or not isinstance(metadata["directed"], bool):
             raise GraphInputError("it is of another format")
         for name in ("node_labels", "edge_labels"):
-            found[name] = None if found[name] is None else labels_in(found[name])
-        return found  # noqa: TRY300
+            metadata[name] = None if metadata[name] is None else labels_in(metadata[name])
+        return metadata  # noqa: TRY300
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise GraphInputError(f"it has no metadata of a shard ({first_line(error)}); {_REMEDY}") from error
 
@@ -313,13 +330,13 @@ def _encode_column(table: Any, metadata: Fields, name: str, counts: Int64) -> Co
     if vocabulary is None:
         return None
     lengths, codes = lists_in(table.column(name))
-    found = codes.fill_null(-1).to_numpy().astype(np.int32)
+    own_codes = codes.fill_null(-1).to_numpy().astype(np.int32)
     if (lengths != counts).any():
         graph = int(np.flatnonzero(lengths != counts)[0])
         raise GraphInputError(f"got {lengths[graph]} labels, expected {counts[graph]}", graph)
-    if len(found) and not 0 <= found.min() <= found.max() < len(vocabulary):
+    if len(own_codes) and not 0 <= own_codes.min() <= own_codes.max() < len(vocabulary):
         raise GraphInputError("a code of a label is not in the metadata of the shard")
-    return Coded(found, vocabulary)
+    return Coded(own_codes, vocabulary)
 
 
 def keys_in(table: Any) -> UInt64:  # noqa: ANN401

@@ -300,15 +300,6 @@ def molecule_table(name: str, data_dir: AnyPath | None) -> tuple[Path, str | Non
         return path, member, csv_table(where, io.StringIO(decode(members.read(member), where), newline=""))
 
 
-def known_names() -> list[str]:
-    """Return every name that `load_dataset` accepts: generated sets, those with cards, then all others.
-
-    >>> known_names()[:2]
-    ['TWINS', 'CSL']
-    """
-    return list(dict.fromkeys([*GENERATED, *CARDS, *MOLECULE_SETS, *sorted(TU_NAMES, key=str.casefold)]))
-
-
 def is_known(name: str) -> bool:
     """Return whether a name is that of a known data set, available locally or not.
 
@@ -330,7 +321,10 @@ def check_known(name: str, data_dir: AnyPath | None) -> None:
             f"{name} was not found, and is not in the TU collection: put {name}.zip in TU format, or its "
             f"authors' text form as {name}/GRAPHSAT.txt, into the folder given by TWINWL_DATA or --data-dir"
         )
-    of_folded = {known.casefold(): known for known in [*known_names(), *names_at_hand(data_dir)]}
+    of_folded = {
+        known.casefold(): known
+        for known in [*GENERATED, *CARDS, *MOLECULE_SETS, *TU_NAMES, *names_at_hand(data_dir)]
+    }
     close = get_close_matches(name.casefold(), list(of_folded), n=1)
     hint = f"did you mean {of_folded[close[0]]!r}? " if close else ""
     raise TwinWLError(
@@ -339,20 +333,20 @@ def check_known(name: str, data_dir: AnyPath | None) -> None:
     )
 
 
-def split_options(given: str, options: Mapping[str, int]) -> tuple[str, dict[str, int]]:
+def split_options(text: str, options: Mapping[str, int]) -> tuple[str, dict[str, int]]:
     """Split a name such as ``TWINS:n_pairs=50`` into the name and its options.
 
     >>> split_options("TWINS:n_pairs=50", {})
     ('TWINS', {'n_pairs': 50})
     """
-    name, _, settings = given.partition(":")
-    found = dict(options)
+    name, _, settings = text.partition(":")
+    chosen = dict(options)
     for part in filter(None, settings.split(",")):
-        key, _, value = (text.strip() for text in part.partition("="))
+        key, _, value = (each.strip() for each in part.partition("="))
         if not re.fullmatch(r"-?[0-9]{1,18}", value):
-            raise TwinWLError(f"{given!r}: got {part!r}, expected an option as in 'TWINS:n_pairs=50'")
-        found[key] = int(value)
-    return name, found
+            raise TwinWLError(f"{text!r}: got {part!r}, expected an option as in 'TWINS:n_pairs=50'")
+        chosen[key] = int(value)
+    return name, chosen
 
 
 # ---------------------------------------------------------------------- reading

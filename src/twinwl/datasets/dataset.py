@@ -21,7 +21,7 @@ from twinwl.arrays import Float64, Int32, Int64, Ints, Names, Values
 from twinwl.errors import GraphInputError, LabelError, TwinWLError, nearest, setting, shown, warn_caller
 from twinwl.graphs.batch import GraphBatch, Key, indices_of
 from twinwl.graphs.building import GraphsLike, as_batch
-from twinwl.graphs.labels import Coded, Vocabulary, encode_labels, label_token
+from twinwl.graphs.labels import encode_labels, in_use, label_token
 
 if TYPE_CHECKING:
     from twinwl.datasets.formats import ReadOptions
@@ -119,14 +119,14 @@ def measure(name: str, graphs: GraphBatch, y: Values | None, about: str = "") ->
     )
 
 
-def check_card(card: Card, found: Card, where: str) -> Card:
+def check_card(card: Card, actual: Card, where: str) -> Card:
     """Return the card with every figure filled in, or raise an error that lists the differences.
 
     Parameters
     ----------
     card
         The known figures.
-    found
+    actual
         The measured figures.
     where
         The file the data came from.
@@ -142,19 +142,19 @@ def check_card(card: Card, found: Card, where: str) -> Card:
     """
     differences = []
     for name, title in _FIGURES.items():
-        expected, measured = getattr(card, name), getattr(found, name)
+        expected, measured = getattr(card, name), getattr(actual, name)
         if expected is not None and expected != measured:
             differences.append(
                 f"{title}: {_figure_text(expected)} on the card, {_figure_text(measured)} in the file"
             )
-    if not differences and card.digest not in {None, found.digest}:
-        differences = [f"the digest of its graphs and classes is {found.digest}, expected {card.digest}"]
+    if not differences and card.digest not in {None, actual.digest}:
+        differences = [f"the digest of its graphs and classes is {actual.digest}, expected {card.digest}"]
     if differences:
         raise CardError(
             f"{where} is not the known data set {card.name}: {'; '.join(differences)}. "
             "Get it again, or give its path instead of its name if the difference is intended"
         )
-    return replace(found, name=card.name, about=card.about or found.about)
+    return replace(actual, name=card.name, about=card.about or actual.about)
 
 
 def _figure_text(figure: object) -> str:
@@ -470,8 +470,8 @@ def content_digest(graphs: GraphBatch, y: Values | None, groups: Ints | None = N
     '57715376'
     """
     total = hashlib.sha256(b"twinwl data set 1" + (b"directed" if graphs.directed else b"undirected"))
-    nodes = _in_use(graphs.node_labels, graphs.node_vocabulary)
-    edges = None if graphs.edge_labels is None else _in_use(graphs.edge_labels, graphs.edge_vocabulary)
+    nodes = in_use(graphs.node_labels, graphs.node_vocabulary)
+    edges = None if graphs.edge_labels is None else in_use(graphs.edge_labels, graphs.edge_vocabulary)
     integers = (graphs.graph_ptr, graphs.indptr, graphs.indices, nodes.codes, edges and edges.codes, groups)
     for array, dtype in (*((part, "<i8") for part in integers), (graphs.node_features, "<f8")):
         _add(total, b"" if array is None else _bytes(array, dtype))
@@ -486,14 +486,6 @@ def content_digest(graphs: GraphBatch, y: Values | None, groups: Ints | None = N
     if graphs.extra is not None:
         _add(total, f"{graphs.extra.names}".encode() + _bytes(graphs.extra.values, "<f8"))
     return total.hexdigest()
-
-
-def _in_use(codes: Int32, vocabulary: Vocabulary) -> Coded:
-    """Remove labels that no node (or edge) has, as in a slice of a larger batch."""
-    used, dense = np.unique(codes, return_inverse=True)
-    if len(used) == len(vocabulary):
-        return Coded(codes, vocabulary)
-    return Coded(dense.astype(np.int32), tuple(vocabulary[code] for code in used.tolist()))
 
 
 def _bytes(array: Values, dtype: str) -> bytes:
@@ -682,26 +674,26 @@ class _Column(NamedTuple):
         A comma is a decimal one, as a warning says, unless commas may separate thousands. Whole numbers and
         text may all be names of classes, but text among measurements is an error.
         """
-        found = [_number(cell) for cell in self.cells]
+        values = [_number(cell) for cell in self.cells]
         texts = [str(cell).strip() for cell in self.cells]
         commas = [place for place, text in enumerate(texts) if "," in text]
         grouped = [place for place in commas if _GROUPED.fullmatch(texts[place])]
-        names = [place for place, number in enumerate(found) if number is None and place not in set(grouped)]
+        names = [place for place, number in enumerate(values) if number is None and place not in set(grouped)]
         if names:
-            fractions = [number for number in found if number is not None and not number.is_integer()]
+            fractions = [number for number in values if number is not None and not number.is_integer()]
             if fractions or not classes:
                 beside = f" beside {fractions[-1]}" if fractions else ", expected numbers"
                 raise self.error(
                     names[0], f"{beside}; correct it, leave the cell empty, or choose another column"
                 )
             return None
-        if None in found or (commas and (grouped == commas or any("." in text for text in texts))):
+        if None in values or (commas and (grouped == commas or any("." in text for text in texts))):
             raise self.error(
                 commas[0],
                 ", whose comma may be decimal or separate thousands; write all numbers with a decimal point "
                 "and without separators",
             )
-        for place, number in enumerate(found):
+        for place, number in enumerate(values):
             if not math.isfinite(number):  # type: ignore[arg-type]
                 raise self.error(place, ", expected finite numbers; correct it, or leave the cell empty")
         if commas:
@@ -710,7 +702,7 @@ class _Column(NamedTuple):
                 f"{self.source}: target {self.target!r}: {len(commas):,} numbers have a decimal comma: "
                 f"{first} is read as {first.replace(',', '.')}"
             )
-        return found  # type: ignore[return-value]
+        return values  # type: ignore[return-value]
 
 
 def as_targets(cells: Sequence[object], target: str, source: str, rows: Sequence[Record] = ()) -> Values:
@@ -721,11 +713,11 @@ def as_targets(cells: Sequence[object], target: str, source: str, rows: Sequence
     wrong = next((cell for cell in cells if not isinstance(cell, _SCALARS)), None)
     if wrong is not None:
         raise GraphInputError(f"{source}: target {target!r}: got {shown(wrong)}, expected numbers or strings")
-    found = _Column(cells, target, source, rows).numbers(classes=True)
+    numbers = _Column(cells, target, source, rows).numbers(classes=True)
     texts = [str(cell).strip() for cell in cells]
-    if found is None:
+    if numbers is None:
         return np.array(texts)
-    values: Float64 = np.array(found, np.float64)
+    values: Float64 = np.array(numbers, np.float64)
     if (values == np.floor(values)).all() and (np.abs(values) <= _EXACT).all():
         return values.astype(np.int64)
     # Integers too long to be distinguished as floats are names.

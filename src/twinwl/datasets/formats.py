@@ -114,8 +114,8 @@ FOLDER_ENDINGS = {
 def reader_of(kind: str, what: str = "reader") -> Callable[..., Any]:
     """Import a function that `FORMATS` names."""
     module, _, function = getattr(FORMATS[kind], what).partition(":")
-    found: Callable[..., Any] = import_name(f"twinwl.datasets.{module}", function)
-    return found
+    reader: Callable[..., Any] = import_name(f"twinwl.datasets.{module}", function)
+    return reader
 
 
 def known_formats() -> str:
@@ -328,13 +328,13 @@ def _kind_of(path: Path, *, has_columns: bool) -> str:
         return "table"
     if ending == ".txt" and import_name("twinwl.datasets.graph_files", "looks_like_exp")(path):
         return "exp"
-    found = _table_or_edges(path)
-    if found not in kinds:
-        title = FORMATS[found].title
+    kind = _table_or_edges(path)
+    if kind not in kinds:
+        title = FORMATS[kind].title
         raise GraphInputError(
-            f"{path}: looks like a {title}; pass {setting(kind=found)} if it is, else {setting(kind='edges')}"
+            f"{path}: looks like a {title}; pass {setting(kind=kind)} if it is, else {setting(kind='edges')}"
         )
-    return found
+    return kind
 
 
 def _table_or_edges(path: Path) -> str:
@@ -389,9 +389,9 @@ def smiles_column_of(header: Sequence[str]) -> str | None:
     ('Smiles', None)
     """
     for candidate in _SMILES:
-        found = [column for column in header if column.lower() == candidate]
-        if found:
-            return found[0]
+        columns = [column for column in header if column.lower() == candidate]
+        if columns:
+            return columns[0]
     named = [column for column in header if "smiles" in column.lower()]
     return named[0] if len(named) == 1 else None
 
@@ -456,8 +456,8 @@ class ArchiveMembers:
         self.path = path
         self._zip: zipfile.ZipFile | None = None
         if path.is_dir():
-            found = [*path.glob("*"), *path.glob("*/*")]
-            self.names = sorted(file.relative_to(path).as_posix() for file in found if file.is_file())
+            paths = [*path.glob("*"), *path.glob("*/*")]
+            self.names = sorted(file.relative_to(path).as_posix() for file in paths if file.is_file())
             return
         with open_file(path) as stream:  # refuses what is not a file or not readable
             packed = stream.seek(0, 2)

@@ -591,7 +591,7 @@ def brec_pairs(path: Path) -> GraphBatch:
         A zip or folder with the files, at any depth.
     """
     if path.is_dir():
-        path = next((found.parent for found in sorted(path.rglob("basic.npy"))), path)
+        path = next((file.parent for file in sorted(path.rglob("basic.npy"))), path)
     strings: list[str | bytes] = []
     with ArchiveMembers(path) as members:
         place = {PurePosixPath(name).name: name for name in members.names}

@@ -199,16 +199,16 @@ def read_dimacs(path: Path, _: ReadOptions) -> GraphBatch:
     for line, content in enumerate(read_text(path).splitlines(), start=1):
         if not content.strip() or content.split()[0] == "c":
             continue
-        found = _DIMACS.fullmatch(content)
-        if found is None or (found[1] is None) == (n_nodes < 0):
+        match = _DIMACS.fullmatch(content)
+        if match is None or (match[1] is None) == (n_nodes < 0):
             raise GraphInputError(
                 f"{path}, line {line}: got {shown(content)}, expected one line 'p edge NODES EDGES', then "
                 "lines 'e u v'; comments begin with 'c '"
             )
-        if found[1] is not None:
-            n_nodes, n_edges = int(found[1]), int(found[2])
+        if match[1] is not None:
+            n_nodes, n_edges = int(match[1]), int(match[2])
             continue
-        u, v = int(found[3]), int(found[4])
+        u, v = int(match[3]), int(match[4])
         if not (1 <= u <= n_nodes and 1 <= v <= n_nodes):
             raise GraphInputError(f"{path}, line {line}: got {shown(content)}, expected nodes 1 to {n_nodes}")
         edges.append((u - 1, v - 1))
@@ -260,8 +260,8 @@ def read_graphml(path: Path, reading: ReadOptions) -> GraphBatch:
 
 def _check_nodes(ids: Iterable[object], graph: nx.Graph, name: str) -> None:
     """Refuse ids that are given twice, which networkx merges, and those only edges have, which it adds."""
-    listed, found = Counter(ids), Counter(graph)
-    for node in (listed - found) + (found - listed):
+    listed, nodes = Counter(ids), Counter(graph)
+    for node in (listed - nodes) + (nodes - listed):
         raise GraphInputError(
             f"{name}: got {listed[node]} nodes with the id {shown(node)}, expected one, directly in the "
             "graph of its edges"
@@ -316,7 +316,7 @@ def read_node_link(path: Path, reading: ReadOptions) -> GraphBatch:
     listed = document if isinstance(document, tuple) else (document,)
     if not listed:
         raise GraphInputError(f"{path}: got an empty list, expected at least one graph")
-    graphs = [_node_link_graph(found, f"{path}#{index}") for index, found in enumerate(listed)]
+    graphs = [_node_link_graph(graph, f"{path}#{index}") for index, graph in enumerate(listed)]
     if len({graph.is_directed() for graph in graphs}) > 1:
         raise GraphInputError(f"{path}: directed and undirected graphs cannot be mixed; use separate files")
     return _batch(graphs, path, reading)
@@ -337,14 +337,14 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _node_link_graph(found: Any, name: str) -> nx.MultiGraph:  # noqa: ANN401
+def _node_link_graph(document: Any, name: str) -> nx.MultiGraph:  # noqa: ANN401
     """Convert one graph of a document."""
-    keys = [key for key in ("links", "edges") if isinstance(found, dict) and key in found]
-    if len(keys) != 1 or not isinstance(found.get("directed", False), bool):
+    keys = [key for key in ("links", "edges") if isinstance(document, dict) and key in document]
+    if len(keys) != 1 or not isinstance(document.get("directed", False), bool):
         raise GraphInputError(f"{name}: {_SHAPE}")
     try:
-        graph = nx.node_link_graph({**found, "multigraph": True}, edges=keys[0])
-        ids = [node.get("id", place) for place, node in enumerate(found["nodes"])]
+        graph = nx.node_link_graph({**document, "multigraph": True}, edges=keys[0])
+        ids = [node.get("id", place) for place, node in enumerate(document["nodes"])]
     except Exception as error:  # networkx lets errors of any kind through
         raise GraphInputError(f"{name}: {_SHAPE} ({type(error).__name__}: {first_line(error)})") from error
     _check_nodes(ids, graph, name)
@@ -568,14 +568,14 @@ def read_exp_text(path: str | Path) -> tuple[GraphBatch, Int64]:
             )
         return numbers
 
-    (n_graphs,) = row("the number of graphs", lambda found: len(found) == 1 and found[0] >= 0)
+    (n_graphs,) = row("the number of graphs", lambda numbers: len(numbers) == 1 and numbers[0] >= 0)
     heads, nodes, neighbours = [], [], []
     for graph in range(n_graphs):
         expected = f"the number of nodes of graph {graph} and its class"
-        heads.append(row(expected, lambda found: len(found) == 2 and found[0] >= 0))  # noqa: PLR2004
+        heads.append(row(expected, lambda numbers: len(numbers) == 2 and numbers[0] >= 0))  # noqa: PLR2004
         for _ in range(heads[-1][0]):
             expected = "the label of a node, its degree, and as many neighbours"
-            label, degree, *around = row(expected, lambda found: found[1:2] == [len(found) - 2])
+            label, degree, *around = row(expected, lambda numbers: numbers[1:2] == [len(numbers) - 2])
             nodes.append((label, degree))
             neighbours += around
     if next(lines, None) is not None:

@@ -100,22 +100,22 @@ class Records:
         >>> Records("here", "graph6", [Record(0, None, "Bw", "triangle")], ReadOptions()).read("tiny").names
         ('triangle',)
         """
-        kept: list[Record] = []
+        usable: list[Record] = []
         errors: list[RowError] = []
         batches = []
         rows = self._with_known_cells() if self.targets else self.records
         with ProgressBar(f"reading {name}") as bar:
             for graphs, some, unusable in self._blocks(rows, BLOCK):
                 batches += [graphs] if some else []
-                kept += some
+                usable += some
                 errors += unusable
                 bar.advance(len(some))
-        if not kept:
+        if not usable:
             raise _none_usable(self.source, errors)
         with prefix_errors(self.source):
             graphs = concatenate(batches)
-        y = dataset.targets_of(kept, self.targets, self.source) if self.targets else None
-        return self._dataset(name, graphs, kept, errors, y)
+        y = dataset.targets_of(usable, self.targets, self.source) if self.targets else None
+        return self._dataset(name, graphs, usable, errors, y)
 
     def stream(self, size: int = BLOCK) -> Iterator[Dataset]:
         """Read records block by block, with one block in memory at a time; targets are not read.
@@ -126,13 +126,13 @@ class Records:
         checked("block", size, integer(1))
         errors: list[RowError] = []
         n_kept = 0
-        for graphs, kept, unusable in self._blocks(self.records, size):
+        for graphs, usable, unusable in self._blocks(self.records, size):
             errors += unusable
-            n_kept += len(kept)
+            n_kept += len(usable)
             named = self.kind == "smiles"
-            lines = (f"{r.text} {r.name}" if named and r.name != r.text else r.text for r in kept)
-            found = self._dataset(self.source, graphs, kept, unusable)
-            yield replace(found, lines=tuple(lines))
+            lines = (f"{r.text} {r.name}" if named and r.name != r.text else r.text for r in usable)
+            block = self._dataset(self.source, graphs, usable, unusable)
+            yield replace(block, lines=tuple(lines))
         if not n_kept:
             raise _none_usable(self.source, errors)
         warn_left_out(errors, n_kept, self.source)
@@ -169,13 +169,13 @@ class Records:
         stream = iter(rows)
         first = True
         while chunk := list(itertools.islice(stream, size)):
-            graphs, kept, errors = self.convert(chunk)
+            graphs, usable, errors = self.convert(chunk)
             if errors and (self.single or self.reading.on_error == "fail"):
                 where = "" if self.single and errors[0].line is None else location_of(errors[0])
                 remedy = "" if self.single else f", or skip such rows with {setting(on_error='skip')}"
                 raise GraphInputError(f"{self.source}{where}: {errors[0].reason}; correct it{remedy}")
             first = False
-            yield graphs, kept, errors
+            yield graphs, usable, errors
         if first:
             raise GraphInputError(f"{self.source}: there is no graph in it; is it the right file?")
 
@@ -185,21 +185,21 @@ class Records:
         no_cells = (None,) * len(self.targets)
         columns = zip(*(record.cells or no_cells for record in listed))
         known = zip(*map(known_cells, columns))
-        found = []
+        rows = []
         for record, cells in zip(listed, known):
             if not record.error and all(cell is None for cell in cells):
-                given = ", ".join(map(shown, record.cells))
-                problem = f"its target {' or '.join(map(repr, self.targets))} is missing ({given})"
-                found.append(record._replace(error=problem, kind="target"))
+                cells_as_text = ", ".join(map(shown, record.cells))
+                problem = f"its target {' or '.join(map(repr, self.targets))} is missing ({cells_as_text})"
+                rows.append(record._replace(error=problem, kind="target"))
             else:
-                found.append(record._replace(cells=cells))
-        return found
+                rows.append(record._replace(cells=cells))
+        return rows
 
     def _dataset(
         self,
         name: str,
         graphs: GraphBatch,
-        kept: list[Record],
+        usable: list[Record],
         errors: list[RowError],
         y: Values | None = None,
     ) -> Dataset:
@@ -209,9 +209,9 @@ class Records:
             name,
             graphs,
             y,
-            smiles=tuple(record.text for record in kept) if self.kind == "smiles" else None,
-            names=tuple(record.name for record in kept),
-            rows=np.array([record.row for record in kept], np.int64),
+            smiles=tuple(record.text for record in usable) if self.kind == "smiles" else None,
+            names=tuple(record.name for record in usable),
+            rows=np.array([record.row for record in usable], np.int64),
             errors=tuple(errors),
             target=None if several else next(iter(targets), None),
             tasks=targets if several else (),
@@ -236,30 +236,30 @@ def parsed(path: Path, kind: str, parse: Callable[[], Dataset]) -> Dataset:
         arrays = read_arrays(key) or {}
         y, text = arrays.pop("y", None), arrays.pop("json").tobytes()
         content, tasks, messages = from_json(json.loads(text), arrays)
-        found: Dataset = replace(restore(Dataset, content), y=y, tasks=tasks)
+        data: Dataset = replace(restore(Dataset, content), y=y, tasks=tasks)
     except (LookupError, ValueError, TypeError):  # not there, or damaged, which is as good
         with held_warnings() as messages:
-            found = parse()
-        kept: dict[str, Values] = {}
+            data = parse()
+        stored: dict[str, Values] = {}
         # Targets may be NaN, which files of models do not hold.
-        form = to_json((replace(found, y=None, tasks=()), found.tasks, list(messages)), kept, "data")
-        kept["json"] = np.frombuffer(json.dumps(form).encode(), np.uint8)
-        write_arrays(key, kept if found.y is None else {**kept, "y": found.y})
+        form = to_json((replace(data, y=None, tasks=()), data.tasks, list(messages)), stored, "data")
+        stored["json"] = np.frombuffer(json.dumps(form).encode(), np.uint8)
+        write_arrays(key, stored if data.y is None else {**stored, "y": data.y})
     for message in messages:
         warn_caller(message)
-    return found
+    return data
 
 
 def warn_left_out(errors: Iterable[RowError], n_kept: int, source: str) -> None:
     """Warn once about the rows that were skipped, with their number."""
-    found = list(errors)
-    if not found:
+    listed = list(errors)
+    if not listed:
         return
-    n_targets = sum(error.kind == "target" for error in found)
-    counts = {"cannot be read": len(found) - n_targets, "without a target": n_targets}
+    n_targets = sum(error.kind == "target" for error in listed)
+    counts = {"cannot be read": len(listed) - n_targets, "without a target": n_targets}
     listing = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    n_rows = len(found) + n_kept
-    warn_caller(f"{source}: left out {len(found):,} of {n_rows:,} rows ({listing}); {_first(found)}")
+    n_rows = len(listed) + n_kept
+    warn_caller(f"{source}: left out {len(listed):,} of {n_rows:,} rows ({listing}); {_first(listed)}")
 
 
 def _none_usable(source: str, errors: list[RowError]) -> GraphInputError:
@@ -297,8 +297,8 @@ def read_graph6_lines(where: str, reading: ReadOptions, _: Targets) -> Records:
 def smiles_records(lines: Lines) -> Iterator[Record]:
     """Yield one record per line that is not empty; a SMILES may be followed by the name of its molecule."""
     for row, (line, text) in enumerate(lines):
-        smiles, *given = text.split(maxsplit=1)
-        yield Record(row, line, smiles, given[0] if given else smiles)
+        smiles, *name = text.split(maxsplit=1)
+        yield Record(row, line, smiles, name[0] if name else smiles)
 
 
 def graph6_records(lines: Lines, name: str) -> Iterator[Record]:
@@ -396,19 +396,25 @@ def table_records(
 
 def check_ids(rows: Rows, column: str, source: str) -> None:
     """Refuse a column where a cell is empty or two are equal; rows that cannot be read do not count."""
-    known: dict[str, str] = {}
+    known: dict[str, int] = {}  # by name its line, or its row where there are no lines
+
+    def location(place: int, line: int | None) -> str:
+        return location_of(Record(place, None if line is None else place, "", ""))
+
     for row, (line, cells) in enumerate(rows):
         if isinstance(cells, str):
             continue
-        where, name = location_of(Record(row, line, "", "")), _line_of(cells[0])
+        place, name = row if line is None else line, _line_of(cells[0])
         if is_missing(cells[0]):
             raise GraphInputError(
-                f"{source}{where}: id: the cell of {column!r} is empty; fill it in, or name another column"
+                f"{source}{location(place, line)}: id: the cell of {column!r} is empty; fill it in, or name "
+                "another column"
             )
-        if known.setdefault(name, where) != where:
+        first = known.setdefault(name, place)
+        if first != place:
             raise GraphInputError(
-                f"{source}{where}: id: got {shown(name)}, which {column!r} has before{known[name]}; make ids "
-                "unique, or name another column"
+                f"{source}{location(place, line)}: id: got {shown(name)}, which {column!r} has before"
+                f"{location(first, line)}; make ids unique, or name another column"
             )
 
 
@@ -431,10 +437,10 @@ def csv_table(name: str, lines: Iterable[str] | None = None) -> Table:
     >>> table.header, list(table.read([0]))
     (['smiles', 'y'], [(2, ['CC'])])
     """
-    given = None if lines is None else list(lines)
+    in_memory = None if lines is None else list(lines)
 
     def rows() -> Iterator[tuple[int, list[str]]]:
-        texts = iter(given) if given is not None else (text for _, text in formats.text_lines(name))
+        texts = iter(in_memory) if in_memory is not None else (text for _, text in formats.text_lines(name))
         first = next(texts, "").removeprefix("\ufeff")
         return _csv_rows(name, itertools.chain([first], texts), max(formats.SEPARATORS, key=first.count))
 
@@ -527,13 +533,13 @@ def frame_table(frame: Any) -> Table:  # noqa: ANN401
 
 def choose_smiles(header: Sequence[str], name: str, wanted: str | None) -> str:
     """Return the column of SMILES: the one that the user named, or the one called so."""
-    found = wanted or formats.smiles_column_of(header)
-    if found is None:
+    column = wanted or formats.smiles_column_of(header)
+    if column is None:
         raise GraphInputError(
             f"{name}: no column is called 'smiles'; name the column of SMILES with "
             f"{setting(smiles_column=...)}. The columns are {', '.join(map(repr, header))}"
         )
-    return named_column(header, found, "smiles_column", name)
+    return named_column(header, column, "smiles_column", name)
 
 
 # ---------------------------------------------------------------------- SD files
@@ -551,7 +557,7 @@ def read_sdf(where: str, reading: ReadOptions, targets: Targets) -> Records:
         header = list(properties_in(next(_blocks_of(_sd_lines(where)), (0, ""))[1]))
 
         def cells() -> Columns:
-            return {name: found for name, found in sdf_columns(where).items() if name != "title"}
+            return {name: column for name, column in sdf_columns(where).items() if name != "title"}
 
         if reading.target is not None and reading.target not in header:  # in another record, perhaps
             header = list(cells())
@@ -568,11 +574,11 @@ def read_sdf(where: str, reading: ReadOptions, targets: Targets) -> Records:
 
 def sdf_columns(where: str) -> Columns:
     """Return the title and the properties of every record, by name; None if a record lacks one."""
-    found = [
+    rows = [
         {"title": text.partition("\n")[0].strip(), **properties_in(text)}
         for _, text in _blocks_of(_sd_lines(where))
     ]
-    return {name: [cells.get(name) for cells in found] for name in dict.fromkeys(itertools.chain(*found))}
+    return {name: [cells.get(name) for cells in rows] for name in dict.fromkeys(itertools.chain(*rows))}
 
 
 def sdf_records(lines: Lines, name: str, wanted: Names = (), ids: str | None = None) -> Iterator[Record]:
@@ -640,10 +646,10 @@ def _smiles_of(chem: Any, text: str) -> str:  # noqa: ANN401
 
 def properties_in(text: str) -> dict[str, str]:
     """Read the data items of a record: a line ``> <name>``, then lines up to an empty one."""
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     lines = iter([line.rstrip("\r") for line in text.split("\n")])
     for line in lines:
         name = line.partition("<")[2].rpartition(">")[0] if line.startswith(">") else ""
         if name:
-            found[name] = "\n".join(itertools.takewhile(str.strip, lines))
-    return found
+            properties[name] = "\n".join(itertools.takewhile(str.strip, lines))
+    return properties

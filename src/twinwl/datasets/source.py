@@ -186,17 +186,17 @@ def open_source(
         return Source(records.source, lambda: records.read(name), records)
     place = place_in(source, reading)
     if place.kind == KNOWN:
-        found = _open_known(place.where, reading, targets, options or {})
+        opened = _open_known(place.where, reading, targets, options or {})
     else:
         _refuse_options(place.where, options or ())
-        found = _open_literal(place, reading) if place.literal else _open_file(place, reading, targets)
+        opened = _open_literal(place, reading) if place.literal else _open_file(place, reading, targets)
     if place.number is None or place.literal:
-        return found
-    return _pick(found, place, place.number)
+        return opened
+    return _pick(opened, place, place.number)
 
 
-def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Source:
-    name, chosen = known_sets.split_options(given, options)
+def _open_known(text: str, reading: ReadOptions, targets: Targets, options: Mapping[str, int]) -> Source:
+    name, chosen = known_sets.split_options(text, options)
     if name in known_sets.GENERATED:
         known_sets.check_generator_options(name, chosen)
         return Source(name, lambda: known_sets.generate(name, chosen))
@@ -211,8 +211,8 @@ def _open_known(given: str, reading: ReadOptions, targets: Targets, options: Map
         target=reading.target or (None if targets == "none" else known.target),
         smiles_column=reading.smiles_column or known.smiles_column,
     )
-    found = _cached_source(table.records(reading, "given"), name, path, f"{member}", reading)
-    return replace(found, read=lambda: replace(found.read(), about=known.about))
+    opened = _cached_source(table.records(reading, "given"), name, path, f"{member}", reading)
+    return replace(opened, read=lambda: replace(opened.read(), about=known.about))
 
 
 def _open_literal(place: Place, reading: ReadOptions) -> Source:
@@ -232,11 +232,13 @@ def _open_file(place: Place, reading: ReadOptions, targets: Targets) -> Source:
         return _cached_source(records, _stem(place.where), path, place.kind, reading)
 
     def read() -> Dataset:
-        found = reader_of(place.kind)(path, reading)
-        if isinstance(found, Dataset):
-            return found
-        names = [place.where] if len(found) == 1 else [f"{place.where}#{row}" for row in range(len(found))]
-        return Dataset(_stem(place.where), found, names=tuple(names))
+        content = reader_of(place.kind)(path, reading)
+        if isinstance(content, Dataset):
+            return content
+        names = (
+            [place.where] if len(content) == 1 else [f"{place.where}#{row}" for row in range(len(content))]
+        )
+        return Dataset(_stem(place.where), content, names=tuple(names))
 
     return Source(place.where, read)
 
@@ -257,24 +259,24 @@ def _cached_source(records: Records, name: str, path: Path, what: str, reading: 
     return Source(records.source, read, records)
 
 
-def _pick(found: Source, place: Place, number: int) -> Source:
+def _pick(opened: Source, place: Place, number: int) -> Source:
     """Return the requested graph; of rows, the others are not converted."""
 
     def out_of_range(n_graphs: int) -> GraphInputError:
         held = "1 graph, number 0" if n_graphs == 1 else f"{n_graphs} graphs, numbered 0 to {n_graphs - 1}"
         return GraphInputError(f"{place.where}: graph {number} is out of range: there are {held}")
 
-    if found.records is not None:
-        rows = iter(found.records.records)
+    if opened.records is not None:
+        rows = iter(opened.records.records)
         n_before = sum(1 for _ in itertools.islice(rows, number))
         record = next(rows, None)
         if record is None:
             raise out_of_range(n_before)
-        single = replace(found.records, records=[record], targets=(), single=True)
-        return Source(found.name, lambda: single.read(_stem(place.where)))
+        single = replace(opened.records, records=[record], targets=(), single=True)
+        return Source(opened.name, lambda: single.read(_stem(place.where)))
 
     def read() -> Dataset:
-        data = found.read()
+        data = opened.read()
         index = np.flatnonzero(data.rows == number)
         if len(index):
             return data[int(index[0])]
@@ -283,7 +285,7 @@ def _pick(found: Source, place: Place, number: int) -> Source:
                 raise GraphInputError(f"{place.where}: graph {number} cannot be read: {error.reason}")
         raise out_of_range(len(data) + len(data.errors))
 
-    return replace(found, read=read)
+    return replace(opened, read=read)
 
 
 def _stem(where: str) -> str:
@@ -337,10 +339,10 @@ def _check_options(source: str, reading: ReadOptions, takes: Sequence[str]) -> N
     _refuse_options(source, sorted(option for option in others if getattr(reading, option) is not None))
 
 
-def _refuse_options(given: str, options: Iterable[str]) -> None:
+def _refuse_options(source: str, options: Iterable[str]) -> None:
     """Refuse options that a source does not have."""
     for option in options:
-        raise TwinWLError(f"{shown(given)} does not have the option {option!r}")
+        raise TwinWLError(f"{shown(source)} does not have the option {option!r}")
 
 
 def read_source(
@@ -368,16 +370,16 @@ def read_source(
     ('graph6:Bw',)
     """
     opened = open_source(source, reading, targets, options)
-    found = opened.read()
+    data = opened.read()
     if not isinstance(source, Dataset):
         name = str(source) if isinstance(source, str | Path) else opened.name
-        warn_left_out(found.errors, len(found), name)
-    if targets == "needed" and found.y is None:
+        warn_left_out(data.errors, len(data), name)
+    if targets == "needed" and data.y is None:
         raise GraphInputError(
             f"{shown(opened.name)}: its graphs have no targets; give a TU data set, a table with a "
             "column of targets, or a folder with a subfolder for each class (or a labels.csv)"
         )
-    return found
+    return data
 
 
 def read_one(source: AnyPath, reading: ReadOptions) -> Dataset:
@@ -386,13 +388,13 @@ def read_one(source: AnyPath, reading: ReadOptions) -> Dataset:
     >>> read_one("graph6:Bw", ReadOptions()).names
     ('graph6:Bw',)
     """
-    found = read_source(source, reading, "given")
-    if len(found) != 1 or found.errors:
-        last = len(found) + len(found.errors) - 1
+    data = read_source(source, reading, "given")
+    if len(data) != 1 or data.errors:
+        last = len(data) + len(data.errors) - 1
         raise GraphInputError(
             f"{source}: got {last + 1:,} graphs, expected one; choose from '{source}#0' to '{source}#{last}'"
         )
-    return found
+    return data
 
 
 def iter_source(source: AnyPath, reading: ReadOptions, block: int = BLOCK) -> Iterator[Dataset]:
@@ -429,10 +431,10 @@ def read_columns(source: object, reading: ReadOptions) -> Columns:
     if place.kind == KNOWN:
         known = place.where in MOLECULE_SETS
         return molecule_table(place.where, reading.data_dir)[2].cells() if known else {}
-    found: Columns = {}
+    columns: Columns = {}
     if FORMATS[place.kind].columns and not place.literal:
-        found = reader_of(place.kind, "columns")(place.where)
-    return found
+        columns = reader_of(place.kind, "columns")(place.where)
+    return columns
 
 
 def read_with_targets(source: object, reading: ReadOptions) -> tuple[Dataset, list[Any] | None]:
@@ -450,11 +452,11 @@ def read_with_targets(source: object, reading: ReadOptions) -> tuple[Dataset, li
     """
     columns = {} if isinstance(source, Dataset) else read_columns(source, reading)
     if reading.target is None or not columns:
-        found = read_source(source, reading, "none")
-        return found, None if found.y is None else found.y.tolist()
+        data = read_source(source, reading, "none")
+        return data, None if data.y is None else data.y.tolist()
     target = named_column(list(columns), str(reading.target), "target", shown(source))
-    found = read_source(source, replace(reading, target=None), "none")
-    return found, targets_in(columns, target, found.rows, found.name)
+    data = read_source(source, replace(reading, target=None), "none")
+    return data, targets_in(columns, target, data.rows, data.name)
 
 
 def targets_in(
@@ -554,24 +556,24 @@ def read_folder(folder: Path, reading: ReadOptions) -> Dataset:
             try:
                 opened = _open_file(place, reading, "given")
                 # Records are read without the cache, which thousands of small files would fill.
-                found = opened.read() if opened.records is None else opened.records.read(path.name)
+                part = opened.read() if opened.records is None else opened.records.read(path.name)
             except GraphInputError as error:
                 if reading.on_error == "fail":
                     raise
                 errors.append(RowError(n_rows, None, "graph", str(error)))
                 n_rows += 1
                 continue
-            parts[path] = found
-            name, several = path.relative_to(folder).as_posix(), len(found) + len(found.errors) > 1
-            names += [f"{name}#{row}" if several else name for row in found.rows.tolist()]
-            rows += (n_rows + found.rows).tolist()
-            classes += [class_of_file.get(path)] * len(found)
-            smiles += found.smiles or ()
+            parts[path] = part
+            name, several = path.relative_to(folder).as_posix(), len(part) + len(part.errors) > 1
+            names += [f"{name}#{row}" if several else name for row in part.rows.tolist()]
+            rows += (n_rows + part.rows).tolist()
+            classes += [class_of_file.get(path)] * len(part)
+            smiles += part.smiles or ()
             errors += [
                 error._replace(row=n_rows + error.row, reason=f"{path}: {error.reason}")
-                for error in found.errors
+                for error in part.errors
             ]
-            n_rows += len(found) + len(found.errors)
+            n_rows += len(part) + len(part.errors)
     warn_kinds(messages, f"; the same in {{:,}} of {len(files):,} files")
     if not parts:
         raise GraphInputError(f"{folder}: none of its {len(files):,} files can be read; {errors[0].reason}")
@@ -641,17 +643,17 @@ def _listed_classes(folder: Path, files: list[Path]) -> dict[Path, object]:
         if times > 1 or not name:
             raise GraphInputError(f"{path}: file {name!r} is listed {times} times; list each file once")
     class_of_name = dict(zip(listed, known_cells(cells)))
-    found = {}
+    class_of_file = {}
     for file in files:
         # A file may be listed with its ending, without .gz, or without an ending; the fuller name wins.
         name = file.relative_to(folder).as_posix()
         unpacked = re.sub(r"\.gz$", "", name, flags=re.IGNORECASE)
         names = (name, unpacked, str(PurePosixPath(unpacked).with_suffix("")))
-        found[file] = next((class_of_name[each] for each in names if each in class_of_name), None)
-    missing = [name for name, value in found.items() if value is None]
+        class_of_file[file] = next((class_of_name[each] for each in names if each in class_of_name), None)
+    missing = [name for name, value in class_of_file.items() if value is None]
     if missing:
         raise GraphInputError(
             f"{path}: column {title!r} has no class for {len(missing):,} of {len(files):,} files, first "
             f"{missing[0].relative_to(folder).as_posix()!r}"
         )
-    return found
+    return class_of_file

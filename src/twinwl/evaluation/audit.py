@@ -352,6 +352,11 @@ def audit(
     -------
     Audit
 
+    See Also
+    --------
+    deduplicate : Groups of equal graphs.
+    neighbours : The most similar graphs.
+
     Examples
     --------
     >>> from twinwl import Dataset

@@ -172,6 +172,10 @@ def evaluate(
     Evaluation or MethodComparison
         The second for a list of methods: a table of all, and every two of them compared.
 
+    See Also
+    --------
+    audit : What training and test graphs share.
+
     Examples
     --------
     >>> import twinwl as tw

@@ -142,6 +142,11 @@ def neighbours(
     -------
     Neighbours
 
+    See Also
+    --------
+    TwinKernel : Other kernels, and repeated queries.
+    audit : What data sets share.
+
     Examples
     --------
     >>> import twinwl as tw

@@ -38,14 +38,14 @@ def bucket(arcs: Arcs, cursor: Int64, place_of_node: Int64, moved: Entries, entr
 
     A stable bucket sort by neighbour and then by node, so the entries of each node are sorted.
     """
-    sources, targets, given, directed = arcs
+    sources, targets, labels, directed = arcs
     for end in range(1 if directed else 2):
         for arc in range(len(sources)):
             here, there = (targets[arc], sources[arc]) if end else (sources[arc], targets[arc])
             place = cursor[there]
             moved.numbers[place] = 2 * here + end
-            if len(given):
-                moved.codes[place] = given[arc]
+            if len(labels):
+                moved.codes[place] = labels[arc]
             cursor[there] = place + 1
     begin = 0
     for there in range(len(cursor) - 1):
@@ -53,17 +53,17 @@ def bucket(arcs: Arcs, cursor: Int64, place_of_node: Int64, moved: Entries, entr
         for place in range(begin, cursor[there]):
             here, end = moved.numbers[place] >> 1, moved.numbers[place] & 1
             entries.numbers[place_of_node[here]] = 2 * there + end
-            if len(given):
+            if len(labels):
                 entries.codes[place_of_node[here]] = moved.codes[place]
             place_of_node[here] += 1
         begin = cursor[there]
 
 
 @kernel
-def merge(indptr: Int64, entries: NDArray[np.uint32], codes: Int32, indices: Int32, found: Int64) -> int:
+def merge(indptr: Int64, entries: NDArray[np.uint32], codes: Int32, indices: Int32, report: Int64) -> int:
     """Keep one entry per neighbour; `indptr` and `codes` are rewritten in place.
 
-    Written to ``found``: the number of repetitions, the ends of an edge with two labels, and those of one
+    Written to ``report``: the number of repetitions, the ends of an edge with two labels, and those of one
     that was named from one end only (-1 where there is none). Returns the number of neighbours.
     """
     out = 0
@@ -76,14 +76,14 @@ def merge(indptr: Int64, entries: NDArray[np.uint32], codes: Int32, indices: Int
             target = entries[first] >> 1
             place += 1
             while place < end and entries[place] >> 1 == target:
-                if len(codes) and codes[place] != codes[first] and found[1] < 0:
-                    found[1], found[2] = node, target
+                if len(codes) and codes[place] != codes[first] and report[1] < 0:
+                    report[1], report[2] = node, target
                 # Only repetitions in the direction it was named count, or each would count twice.
                 if entries[place] == entries[place - 1] and entries[place] & 1 == 0:
-                    found[0] += 1
+                    report[0] += 1
                 place += 1
-            if entries[place - 1] & 1 == 0 and found[3] < 0:  # no entry came from the other end
-                found[3], found[4] = node, target
+            if entries[place - 1] & 1 == 0 and report[3] < 0:  # no entry came from the other end
+                report[3], report[4] = node, target
             indices[out] = target
             if len(codes):
                 codes[out] = codes[first]

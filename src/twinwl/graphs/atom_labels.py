@@ -1,7 +1,7 @@
 """What the labels of atoms can hold: the table of atom labellings.
 
-A new labelling is a record in `ATOM_LABELLINGS` and a row in ``docs/molecules.md``. The table loads neither
-RDKit nor NumPy, so that the command line can show it at once.
+A new labelling is a record in `ATOM_LABELLINGS` and a row in ``docs/background/same_graph.md``. The table
+loads neither RDKit nor NumPy, so that the command line can show it at once.
 """
 
 from __future__ import annotations

@@ -38,7 +38,16 @@ from twinwl.graphs.descriptors import Extra
 from twinwl.graphs.exporters import Exporters
 from twinwl.graphs.from_graph6 import Graph6Constructors
 from twinwl.graphs.from_pyg import PyGConstructors
-from twinwl.graphs.labels import Coded, Label, Vocabulary, encode_labels, label_token, normalise_label, recode
+from twinwl.graphs.labels import (
+    Coded,
+    Label,
+    Vocabulary,
+    encode_labels,
+    in_use,
+    label_token,
+    normalise_label,
+    recode,
+)
 from twinwl.graphs.molecules import ATOMS, AtomLevel, MoleculeConstructors
 from twinwl.terminal import counted
 
@@ -312,6 +321,12 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         which
             Its name, or its place among ``view_names``; 0 is the batch's own labels.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> from twinwl import GraphBatch
         >>> batch = GraphBatch.from_smiles(["CC(=O)[O-]"], atoms=("skeleton", "constitution"))
         >>> batch.view_names, batch.view("constitution").labels_of_nodes()
@@ -353,6 +368,12 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
             What the batch's own labels are called, which remain the first view. None is the level of its
             atoms, or ``"labels"``.
 
+        Returns
+        -------
+        GraphBatch
+
+        Examples
+        --------
         >>> from twinwl import GraphBatch
         >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["a", "b", "a"]])
         >>> batch.with_views({"size": [[3, 1, 3]]})
@@ -364,11 +385,11 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         for name, parts in checked("labels", labels, instance(dict)).items():
             if checked("view", name, NAME) in views:
                 raise GraphInputError(f"view: there are two called {name!r}; rename one")
-            found = coded(aligned(parts, len(self), f"view {name!r}"), counts, "node")
-            if found is None:
+            codes = coded(aligned(parts, len(self), f"view {name!r}"), counts, "node")
+            if codes is None:
                 raise GraphInputError(f"view {name!r}: got None, expected one sequence of labels per graph")
             views[name] = views[next(iter(views))].changed(
-                node_labels=found.codes, node_vocabulary=found.vocabulary, atoms=None
+                node_labels=codes.codes, node_vocabulary=codes.vocabulary, atoms=None
             )
         return stacked(views)
 
@@ -589,14 +610,14 @@ def indices_of(key: Key, n_graphs: int) -> int | Int64:
     if type(key) is int and 0 <= key < n_graphs:  # the usual case, and a quick one
         return key
     try:
-        found = np.arange(n_graphs)[key]  # type: ignore[index]
+        indices = np.arange(n_graphs)[key]  # type: ignore[index]
     except (IndexError, TypeError, ValueError) as error:
         raise GraphIndexError(
             f"a batch of {n_graphs} graphs has no {shown(key)} ({first_line(error)})"
         ) from error
-    if found.ndim > 1:
+    if indices.ndim > 1:
         raise GraphIndexError(f"a batch has one axis, so it cannot be indexed with {shown(key)}")
-    return found if found.ndim else int(found)
+    return indices if indices.ndim else int(indices)
 
 
 def _select_one(batch: GraphBatch, graph: int) -> GraphBatch:
@@ -643,13 +664,19 @@ def _part(
     ``structure`` is the new ``indptr``, ``indices`` and ``graph_ptr``.
     """
     indptr, indices, graph_ptr = structure
-    return batch.changed(
-        **View.of(batch).part(nodes, arcs)._asdict(),
+    return GraphBatch.unchecked(
         indptr=indptr,
         indices=indices,
         graph_ptr=graph_ptr,
+        node_labels=batch.node_labels[nodes],
+        node_vocabulary=batch.node_vocabulary,
+        edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
+        edge_vocabulary=batch.edge_vocabulary,
         node_features=None if batch.node_features is None else batch.node_features[nodes],
+        directed=batch.directed,
+        atoms=batch.atoms,
         views=tuple(view.part(nodes, arcs) for view in batch.views),
+        view_names=batch.view_names,
         extra=None if batch.extra is None else batch.extra.of(graphs),
     )
 
@@ -730,10 +757,10 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
         [Coded(batch.edge_labels, batch.edge_vocabulary) for batch in linked if batch.edge_labels is not None]
     )
     features = [batch.node_features for batch in filled if batch.node_features is not None]
-    moved = [batch.indices + np.int32(shift) for batch, shift in zip(collected, node_shift, strict=False)]
+    shifted = [batch.indices + np.int32(shift) for batch, shift in zip(collected, node_shift, strict=False)]
     return GraphBatch.unchecked(
         indptr=_joined_pointers([batch.indptr for batch in collected], arc_shift),
-        indices=np.concatenate(moved),
+        indices=np.concatenate(shifted),
         graph_ptr=_joined_pointers([batch.graph_ptr for batch in collected], node_shift),
         node_labels=node_labels,
         node_vocabulary=node_vocabulary,
@@ -757,8 +784,8 @@ def _joined_extra(batches: list[GraphBatch]) -> Extra | None:
 
 
 def _joined_pointers(pointers: list[Int64], shifts: Int64) -> Int64:
-    moved = [each[:-1] + shift for each, shift in zip(pointers, shifts, strict=False)]
-    return np.concatenate([*moved, shifts[-1:]])
+    shifted = [each[:-1] + shift for each, shift in zip(pointers, shifts, strict=False)]
+    return np.concatenate([*shifted, shifts[-1:]])
 
 
 def _joined_codes(parts: list[Coded]) -> Coded:
@@ -821,9 +848,7 @@ def with_own_labels(batch: GraphBatch) -> GraphBatch:
     for name in ("node", "edge"):
         codes, vocabulary = getattr(batch, f"{name}_labels"), getattr(batch, f"{name}_vocabulary")
         if codes is not None and len(vocabulary) > max(1, len(codes)):
-            own, places = np.unique(codes, return_inverse=True)
-            changed[f"{name}_labels"] = places.astype(np.int32)
-            changed[f"{name}_vocabulary"] = tuple(vocabulary[code] for code in own.tolist())
+            changed[f"{name}_labels"], changed[f"{name}_vocabulary"] = in_use(codes, vocabulary)
     return batch.changed(**changed) if changed else batch
 
 
@@ -863,8 +888,8 @@ def _bin_features(features: Float64, bins: Bins) -> Int64:
         raise GraphInputError("some node features are not finite, so they fall into no bin; replace them")
     n_features = features.shape[1]
     wanted = "rising numbers for all features, or one such list for each feature"
-    given = items("bins", bins, wanted)
-    lists = [given] * n_features if all(isinstance(edge, numbers.Real) for edge in given) else given
+    entries = items("bins", bins, wanted)
+    lists = [entries] * n_features if all(isinstance(edge, numbers.Real) for edge in entries) else entries
     if len(lists) != n_features:
         raise GraphInputError(f"bins: got {len(lists)} lists for {n_features} features, expected {wanted}")
     places = np.empty(features.shape, np.int64)

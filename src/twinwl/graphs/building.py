@@ -383,10 +383,10 @@ def _attributes(parts: Iterable[Any], attribute: str | None, what: str) -> list[
     """Return an attribute of each node (node, data) or edge (u, v, data) of each networkx graph."""
     if attribute is None:
         return None
-    found = []
+    values = []
     for graph, part in enumerate(parts):
         try:
-            found.append([data[attribute] for *_, data in part])
+            values.append([data[attribute] for *_, data in part])
         except KeyError:
             name = next(name for *name, data in part if attribute not in data)
             raise GraphInputError(
@@ -394,14 +394,14 @@ def _attributes(parts: Iterable[Any], attribute: str | None, what: str) -> list[
                 f"give it to every {what} of every graph, or leave {what}_label out",
                 graph,
             ) from None
-    return found
+    return values
 
 
 def _igraph_values(parts: list[Any], attribute: str | None, what: str) -> list[list[object]] | None:
     """Return one attribute of each node or edge of each graph; igraph returns None if it was never set."""
     if attribute is None:
         return None
-    found: list[list[object]] = []
+    values: list[list[object]] = []
     for graph, part in enumerate(parts):
         known = part.attributes()
         if len(part) and attribute not in known:
@@ -410,13 +410,13 @@ def _igraph_values(parts: list[Any], attribute: str | None, what: str) -> list[l
                 f"({nearest(attribute, known)})",
                 graph,
             )
-        found.append(part[attribute] if len(part) else [])
-        if None in found[-1]:
-            place = found[-1].index(None)
+        values.append(part[attribute] if len(part) else [])
+        if None in values[-1]:
+            place = values[-1].index(None)
             raise GraphInputError(
                 f"{what} {place} has no {attribute!r} (igraph says None); give it to every {what}", graph
             )
-    return found
+    return values
 
 
 def is_sparse(matrix: object) -> bool:
@@ -427,23 +427,23 @@ def is_sparse(matrix: object) -> bool:
 
 def _entries(matrix: Any, graph: int) -> tuple[int, Array, Array, Array]:  # noqa: ANN401
     """Return the number of nodes, and rows, columns and values of the entries that are not zero."""
-    given: Any = matrix if is_sparse(matrix) else foreign_array("adjacency", matrix, None, graph)
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:  # noqa: PLR2004
+    entries: Any = matrix if is_sparse(matrix) else foreign_array("adjacency", matrix, None, graph)
+    if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:  # noqa: PLR2004
         raise GraphInputError(
-            f"its matrix has shape {tuple(given.shape)}; an adjacency matrix is square. "
+            f"its matrix has shape {tuple(entries.shape)}; an adjacency matrix is square. "
             "An edge list goes into from_edges",
             graph,
         )
-    if given.dtype.kind not in "biuf":
-        raise GraphInputError(f"its entries are {given.dtype}, not numbers; {_BINARISE}", graph)
-    if not is_sparse(given):
-        rows, columns = np.nonzero(given)
-        values = given[rows, columns]
-    elif given.format == "csr":  # read directly, which is much faster for small graphs
-        rows = np.repeat(np.arange(given.shape[0], dtype=np.int64), np.diff(given.indptr))
-        columns, values = given.indices[: len(rows)], given.data[: len(rows)]
+    if entries.dtype.kind not in "biuf":
+        raise GraphInputError(f"its entries are {entries.dtype}, not numbers; {_BINARISE}", graph)
+    if not is_sparse(entries):
+        rows, columns = np.nonzero(entries)
+        values = entries[rows, columns]
+    elif entries.format == "csr":  # read directly, which is much faster for small graphs
+        rows = np.repeat(np.arange(entries.shape[0], dtype=np.int64), np.diff(entries.indptr))
+        columns, values = entries.indices[: len(rows)], entries.data[: len(rows)]
     else:
-        coo = given.tocoo()
+        coo = entries.tocoo()
         rows, columns, values = coo.row, coo.col, coo.data
     filled = values != 0  # a sparse matrix may store zeros, which are not edges
     rows, columns, values = rows[filled], columns[filled], values[filled]
@@ -451,7 +451,7 @@ def _entries(matrix: Any, graph: int) -> tuple[int, Array, Array, Array]:  # noq
     if len(wrong):
         place = (int(rows[wrong[0]]), int(columns[wrong[0]]))
         raise GraphInputError(f"entry {place} is {values[wrong[0]]}, not a finite number; {_BINARISE}", graph)
-    return int(given.shape[0]), rows.astype(np.int64), columns.astype(np.int64), values
+    return int(entries.shape[0]), rows.astype(np.int64), columns.astype(np.int64), values
 
 
 # ---------------------------------------------------------------------- any kind
@@ -776,9 +776,9 @@ def assemble(
     arcs = Arcs(*ends, given, directed)
     bucket(arcs, cursor, indptr.copy(), Entries(moved, moved_codes), Entries(entries, codes))
     indices = np.empty(len(entries), np.int32)
-    found = np.array([0, -1, -1, -1, -1])
-    n_neighbours = merge(indptr, entries, codes, indices, found)
-    n_parallel, clash, one_way = int(found[0]), found[1:3], found[3:]
+    report = np.array([0, -1, -1, -1, -1])
+    n_neighbours = merge(indptr, entries, codes, indices, report)
+    n_parallel, clash, one_way = int(report[0]), report[1:3], report[3:]
     if clash[0] >= 0:
         graph = graph_of_node(graph_ptr, int(clash[0]))
         u, v = clash - graph_ptr[graph]

@@ -119,8 +119,8 @@ def rdkit_descriptors(smiles: Sequence[str]) -> dict[str, Float64]:
             if molecule is None:
                 raise GraphInputError(f"SMILES {shown(text)} cannot be read; correct it or drop it", graph)
             table[graph] = [_finite(function, molecule) for function in functions.values()]
-    found = {f"{RDKIT}:{name}": column for name, column in zip(functions, table.T)}
-    return {name: column for name, column in found.items() if not np.isnan(column).all()}
+    columns = {f"{RDKIT}:{name}": column for name, column in zip(functions, table.T)}
+    return {name: column for name, column in columns.items() if not np.isnan(column).all()}
 
 
 def _finite(function: Any, molecule: Any) -> float:  # noqa: ANN401

@@ -42,10 +42,10 @@ def _smiles_of(chem: ModuleType, graph: GraphBatch, number: int) -> str:
             number,
         )
     bare = _skeleton(chem, graph, number)
-    for tried in _completions(chem, bare):
+    for candidate in _completions(chem, bare):
         try:
-            chem.SanitizeMol(tried)
-            smiles: str = chem.MolToSmiles(tried)
+            chem.SanitizeMol(candidate)
+            smiles: str = chem.MolToSmiles(candidate)
             again = chem.MolFromSmiles(smiles)
         except (ValueError, RuntimeError):
             continue
@@ -274,9 +274,9 @@ class Exporters:
 def edges_of(graphs: GraphBatch) -> tuple[Int64, Int32]:
     """Return the ends of each edge (of each arc if directed), shape (n_edges, 2), and its label code."""
     sources, targets = graphs.arcs()
-    kept = np.ones(len(targets), np.bool_) if graphs.directed else sources < targets
-    codes = np.empty(0, np.int32) if graphs.edge_labels is None else graphs.edge_labels[kept]
-    return np.column_stack([sources[kept], targets[kept]]), codes
+    once = np.ones(len(targets), np.bool_) if graphs.directed else sources < targets
+    codes = np.empty(0, np.int32) if graphs.edge_labels is None else graphs.edge_labels[once]
+    return np.column_stack([sources[once], targets[once]]), codes
 
 
 def _labels_of(codes: Int32, vocabulary: Vocabulary) -> Iterator[Label]:

@@ -70,9 +70,9 @@ class Graph6Constructors:
         # join alone would also take numbers of NumPy for bytes
         if kinds in ({str}, {bytes}) and all(text.isascii() for text in texts):
             whole = "".join(texts).encode() if kinds == {str} else b"".join(texts)
-            found = plain_graph6(np.frombuffer(whole, np.uint8), pointer(list(map(len, texts))))
-            if found is not None:
-                return found
+            batch = plain_graph6(np.frombuffer(whole, np.uint8), pointer(list(map(len, texts))))
+            if batch is not None:
+                return batch
         parsed = [_parse(text, graph) for graph, text in enumerate(texts)]
         directed = [part.kind == b"&" for part in parsed]
         if len(set(directed)) > 1:
@@ -132,11 +132,11 @@ def _parse(text: object, graph: int) -> _Parsed:
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if not isinstance(raw, bytes):
         raise GraphInputError(f"{shown(text)} is not a string; give one str or bytes per graph", graph)
-    found = _TEXT.fullmatch(raw)
-    if found is None:
+    match = _TEXT.fullmatch(raw)
+    if match is None:
         expected = "expected a number of nodes, then characters from '?' to '~'"
         raise GraphInputError(f"cannot read {shown(text)} ({expected}); {_REMEDY}", graph)
-    kind, size, body = found.groups()
+    kind, size, body = match.groups()
     n_nodes = 0
     for digit in size[len(size) // 4 :]:
         n_nodes = n_nodes << 6 | digit - _BIAS

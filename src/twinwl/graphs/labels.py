@@ -158,7 +158,7 @@ def encode_labels(values: Sequence[object] | Values) -> Coded:
 
 def _coded_one_by_one(values: Sequence[object] | Values) -> Coded:
     code_of_key: dict[object, int] = {}
-    found: list[Label] = []
+    distinct: list[Label] = []
     codes = np.empty(len(values), dtype=np.int32)
     for position, value in enumerate(values):
         try:
@@ -168,14 +168,14 @@ def _coded_one_by_one(values: Sequence[object] | Values) -> Coded:
             raise
         # The kind is part of the key because 1 == True == 1.0; tuples need the full token.
         key = label_token(label) if isinstance(label, tuple) else (type(label), label)
-        code = code_of_key.setdefault(key, len(found))
-        if code == len(found):
-            found.append(label)
+        code = code_of_key.setdefault(key, len(distinct))
+        if code == len(distinct):
+            distinct.append(label)
         codes[position] = code
-    order = sorted(range(len(found)), key=lambda code: _sort_key(found[code]))
-    rank = np.empty(len(found), dtype=np.int32)
-    rank[order] = np.arange(len(found), dtype=np.int32)
-    return Coded(rank[codes], tuple(found[code] for code in order))
+    order = sorted(range(len(distinct)), key=lambda code: _sort_key(distinct[code]))
+    rank = np.empty(len(distinct), dtype=np.int32)
+    rank[order] = np.arange(len(distinct), dtype=np.int32)
+    return Coded(rank[codes], tuple(distinct[code] for code in order))
 
 
 def _sort_key(label: Label) -> tuple[str, int, bytes]:
@@ -193,6 +193,16 @@ def recode(codes: Int32, old: Iterable[Label], new: Sequence[Label]) -> Int32:
     place = {label_token(label): code for code, label in enumerate(new)}
     translation = np.array([place.get(label_token(label), -1) for label in old], dtype=np.int32)
     return translation[codes] if len(translation) else codes.copy()
+
+
+def in_use(codes: Int32, vocabulary: Vocabulary) -> Coded:
+    """Remove the labels that nothing has, as in a slice of a larger batch.
+
+    >>> in_use(np.array([2, 2], dtype=np.int32), ("C", "N", "O"))
+    Coded(codes=array([0, 0], dtype=int32), vocabulary=('O',))
+    """
+    used, dense = np.unique(codes, return_inverse=True)
+    return Coded(dense.astype(np.int32), tuple(vocabulary[code] for code in used.tolist()))
 
 
 WEIGHT = "weight"  # what networkx, igraph and most files call it

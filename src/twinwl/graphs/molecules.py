@@ -238,7 +238,7 @@ def _views_of_molecules(
 def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms: AtomLevel) -> GraphBatch:
     """Build a batch from molecules, each with the SMILES that it was read from, if that is known."""
     chem = import_extra("rdkit.Chem", "chem")
-    labelling, name_of_bond = ATOM_LABELLINGS[atoms], _bond_names(chem, atoms)
+    labelling = ATOM_LABELLINGS[atoms]
     number_of_key: dict[tuple[Any, ...], int] = {}
     numbers: list[int] = []
     atom_counts: list[int] = []
@@ -268,7 +268,7 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
             atom_counts.append(n_atoms)
             own = _matrix_bonds(chem, molecule) if not marks.bonds else None
             if own is None:
-                own = _bond_by_bond(molecule, marks.bonds, order_of_name, name_of_bond)
+                own = _bond_by_bond(molecule, atoms, marks.bonds, order_of_name)
             places.append(own[0])
             orders.append(own[1])
     symbol = periodic_table().GetElementSymbol
@@ -299,20 +299,6 @@ def _encode_names(numbers: Int64, names: list[str]) -> Coded:
     return Coded(ranks[numbers], vocabulary)
 
 
-def _bond_names(chem: ModuleType, atoms: AtomLevel) -> Callable[[Chem.Bond], str]:
-    """Return what names a bond by its type; beyond the skeleton a dative one also says where it starts."""
-    directed = {kind for name, kind in chem.BondType.names.items() if name.startswith("DATIVE")}
-
-    def name_of_bond(bond: Chem.Bond) -> str:
-        kind = bond.GetBondType()
-        name = str(kind.name).lower()
-        if atoms == "skeleton" or kind not in directed:
-            return name
-        return f"{name} from {bond.GetBeginAtom().GetSymbol()}"
-
-    return name_of_bond
-
-
 def _matrix_bonds(chem: ModuleType, molecule: Chem.Mol) -> tuple[Int64, Float64] | None:
     """Return ``n * u + v`` and the order of each bond, from both ends; None if a bond has no plain order.
 
@@ -334,15 +320,15 @@ def _matrix_bonds(chem: ModuleType, molecule: Chem.Mol) -> tuple[Int64, Float64]
 
 
 def _bond_by_bond(
-    molecule: Chem.Mol,
-    marks: dict[int, str],
-    order_of_name: dict[str, float],
-    name_of_bond: Callable[[Chem.Bond], str],
+    molecule: Chem.Mol, atoms: AtomLevel, marks: dict[int, str], order_of_name: dict[str, float]
 ) -> tuple[Int64, Float64]:
     """Return ``n * u + v`` and the order of each bond, from one end; other types get orders below zero."""
     places, orders = [], []
     for bond in molecule.GetBonds():
-        name = name_of_bond(bond) + marks.get(bond.GetIdx(), "")
+        name = str(bond.GetBondType().name).lower()
+        if name.startswith("dative") and atoms != "skeleton":  # it has a direction
+            name += f" from {bond.GetBeginAtom().GetSymbol()}"
+        name += marks.get(bond.GetIdx(), "")
         orders.append(order_of_name.setdefault(name, -float(len(order_of_name))))
         low, high = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
         places.append(molecule.GetNumAtoms() * low + high)

@@ -183,6 +183,35 @@ def exact_keys(batch: GraphBatch) -> UInt64:
     return np.concatenate(parts) if parts else np.empty((0, 2), np.uint64)
 
 
+def are_isomorphic(pair: GraphBatch) -> bool | None:
+    """Return whether the two graphs of a batch are isomorphic, or None if their stable colours do not tell.
+
+    False means that 1-WL tells them apart. Directions and labels count.
+
+    >>> from twinwl import GraphBatch
+    >>> path, cycle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+    >>> are_isomorphic(GraphBatch.from_edges([path, [(2, 0), (0, 1)]])), are_isomorphic(
+    ...     GraphBatch.from_edges([path, cycle])
+    ... )
+    (True, False)
+    """
+    classes = content_keys.stable_classes(pair)
+    room = content_keys.with_room(classes, pair.n_nodes, _N_NOTES)
+    return (None, True, False)[_compare_colours(pair.graph_ptr, room)]
+
+
+@kernel
+def _compare_colours(graph_ptr: Int64, classes: Classes) -> int:
+    """Return whether the stable colours of two graphs differ (2), determine both (1), or do neither (0)."""
+    keys = np.empty((2, 3), np.uint64)
+    for graph in range(2):
+        _digest(graph_ptr[graph], graph_ptr[graph + 1], classes, keys[graph])
+    if keys[0, 0] != keys[1, 0] or keys[0, 1] != keys[1, 1]:
+        return 2
+    # Graphs with equal digests have the same classes, so one of them shows whether these determine both.
+    return int(class_to_split(graph_ptr[0], graph_ptr[1], classes) < 0)
+
+
 def number_keys(keys: UInt64, number_of_key: dict[bytes, int]) -> Int64:
     """Return the number of each key, shape (n, 2); new ones get the next numbers and are entered."""
     data = keys.tobytes()

@@ -1,9 +1,9 @@
 """The Twin-WL test of two graphs (`compare`), and its result: the verdict with a witness."""
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, repeat
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from twinwl.graphs.atom_labels import warn_of_level
 from twinwl.graphs.batch import GraphBatch, concatenate, labels_only
 from twinwl.graphs.building import one_graph
 from twinwl.graphs.labels import Label
-from twinwl.isomorphism import Readouts
+from twinwl.isomorphism import READOUTS, Readouts
+from twinwl.isomorphism.canonical import are_isomorphic, certificates
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, class_numbers, readable, resolve
 from twinwl.refinement.colours import colour_rounds
 from twinwl.refinement.identities import rooted_sizes
@@ -88,10 +89,18 @@ class Comparison:
     directed: bool = False
     features_ignored: bool = False
 
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (fields that `_settled` left out)
+        if name not in _OF_ROUNDS or "_pending" not in vars(self):
+            raise AttributeError(name)
+        found = vars(_run(*vars(self)["_pending"]))
+        vars(self).update({field: found[field] for field in _OF_ROUNDS})
+        return found[name]
+
     @property
     def distinguished(self) -> bool:
         """Whether the graphs were told apart; then they are not isomorphic."""
-        return self.witness is not None
+        told_apart: bool | None = vars(self).get("_told_apart")
+        return self.witness is not None if told_apart is None else told_apart
 
     @property
     def iteration(self) -> int | None:
@@ -160,6 +169,8 @@ def _carriers(number: int, nodes: tuple[int, ...]) -> str:
     return f"{number} node{'s' if number > 1 else ''} ({shown})"
 
 
+# What only rounds can show, of the fields of a `Comparison`.
+_OF_ROUNDS = ("by", "witness", "iterations_run")
 _FIRST_ROUNDS = 3
 
 
@@ -199,6 +210,11 @@ def compare(
     Comparison
         ``.distinguished``, ``.iteration``, ``.by``, ``.witness``, and a readable ``str()``.
 
+    See Also
+    --------
+    graph_hash : A key that is equal for isomorphic graphs.
+    deduplicate : Exact groups of many graphs.
+
     Examples
     --------
     >>> import networkx as nx
@@ -218,8 +234,35 @@ def compare(
         labels_only(graph, ignore_features=ignore_features, name=f"the {which} graph")
         for graph, which in zip(graphs, ("first", "second"))
     )
-    found = _run(_join_pair(first, second), readouts, n_iter)
-    return replace(found, features_ignored=any(graph.has_node_features for graph in graphs))
+    pair = _join_pair(first, second)
+    known = {
+        "directed": pair.directed,
+        "features_ignored": any(graph.has_node_features for graph in graphs),
+    }
+    # Whole graphs first. (Not for a user's function: that it differs for isomorphic graphs is an error which
+    # only rooted subgraphs show.)
+    if n_iter is None and all(part.is_known for part in readouts):
+        isomorphic = are_isomorphic(pair)
+        if isomorphic is None and not all(part.is_cheap for part in readouts):
+            form, other = certificates(pair, range(2))
+            is_exact = not pair.directed and any(part.name == "canonical" for part in readouts)
+            isomorphic = True if form == other else False if is_exact else None
+        if isomorphic is not None:
+            return _settled(pair, readouts, isomorphic=isomorphic, **known)
+        return _run(pair, readouts, None, same_colours=True, **known)
+    return _run(pair, readouts, n_iter, **known)
+
+
+def _settled(pair: GraphBatch, readouts: Readouts, *, isomorphic: bool, **known: bool) -> Comparison:
+    """Return a result before any round has run; `Comparison.__getattr__` runs them on demand.
+
+    In isomorphic graphs all readouts agree in all rounds, so any of them shows how many rounds there are.
+    """
+    found = object.__new__(Comparison)
+    names = tuple(readout.name for readout in readouts)
+    pending = (pair, (READOUTS["size"],) if isomorphic else readouts, None)
+    vars(found).update(known, readout=names, complete=True, _told_apart=not isomorphic, _pending=pending)
+    return found
 
 
 def _join_pair(g: GraphBatch, h: GraphBatch) -> GraphBatch:
@@ -242,104 +285,86 @@ def _join_pair(g: GraphBatch, h: GraphBatch) -> GraphBatch:
     return concatenate([g, h])
 
 
-def _run(pair: GraphBatch, readouts: Readouts, n_iter: int | None) -> Comparison:
-    """Run rounds until one differs or no later round can differ."""
-    rounds = _Rounds(pair, readouts)
-    size_rows = _size_rows(pair, n_iter)
-    colours_before = sizes_before = np.empty(0, np.int32)
-    by_labels, complete = None, False
+def _run(
+    pair: GraphBatch, readouts: Readouts, n_iter: int | None, *, same_colours: bool = False, **known: bool
+) -> Comparison:
+    """Run rounds until one differs or no later round can; ``same_colours`` if 1-WL finds no difference.
+
+    With readouts that remember, two graphs that agree in a round agree in all rounds before it. Then readouts
+    are computed in rounds 0, 1, 2, 4, 8, … only, and a difference is traced back by halving.
+    """
+    reader, size_rows = RoundReader(pair, readouts), _size_rows(pair, n_iter)
+    remember = all(readout.remembers for readout in readouts)
+    rows: list[tuple[Int32, Int32]] = []  # colours and sizes of each round in which the colours agree
+    agreed, by_labels, by_twin, complete = -1, None, None, False  # ``agreed``: the last round known to agree
     for h, colours in enumerate(islice(colour_rounds(pair), None if n_iter is None else n_iter + 1)):
-        by_labels = _difference(pair, h, colours, ())
+        by_labels = None if same_colours else _difference(pair, h, colours, ())
         if by_labels:
             break
-        sizes = next(size_rows)
+        rows.append((colours, next(size_rows)))
         # A round that changes neither colours nor identities is followed by rounds just like it.
-        if h and np.array_equal(colours, colours_before) and np.array_equal(sizes, sizes_before):
+        if h and all(map(np.array_equal, rows[-1], rows[-2])):
+            rows.pop()
             complete = True
             break
-        rounds.add(colours, sizes)
-        if rounds.witness:
-            break
-        colours_before, sizes_before = colours, sizes
-    by_twin = rounds.first_difference()
+        if not remember or h >= 2 * agreed:
+            by_twin = _difference_of_readouts(pair, h, rows[h], reader)
+            if by_twin:
+                break
+            agreed = h
+    last = len(rows) - 1
+    if by_twin is None and agreed < last:
+        by_twin = _difference_of_readouts(pair, last, rows[last], reader)
+    while by_twin and by_twin.iteration - agreed > 1:
+        h = (agreed + by_twin.iteration) // 2
+        earlier = _difference_of_readouts(pair, h, rows[h], reader)
+        by_twin, agreed = (earlier, agreed) if earlier else (by_twin, h)
     witness = by_twin or by_labels
     return Comparison(
         by="twin" if by_twin else "labels" if by_labels else None,
         witness=witness,
         readout=tuple(readout.name for readout in readouts),
-        iterations_run=witness.iteration if witness else len(rounds) - 1,
+        iterations_run=witness.iteration if witness else last,
         complete=complete or witness is not None,
-        directed=pair.directed,
+        **known,
     )
 
 
-class _Rounds:
-    """Rounds in which the colours agree; looks for the first in which colours together with readouts differ.
-
-    With readouts that remember, two graphs that agree in a round agree in all rounds before it. Then only
-    rounds 0, 1, 2, 4, 8, … are looked at, and a difference is traced back to its first round by halving.
-    """
-
-    def __init__(self, pair: GraphBatch, readouts: Readouts) -> None:
-        self._pair = pair
-        self._reader = RoundReader(pair, readouts)
-        self._cheap = all(readout.is_cheap or not readout.is_known for readout in readouts)
-        self._remember = all(readout.remembers for readout in readouts)
-        self._rows: list[tuple[Int32, Int32]] = []  # colours and sizes of each round
-        self._agreed = -1  # the last round that is known to agree
-        self.witness: Witness | None = None
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def add(self, colours: Int32, sizes: Int32) -> None:
-        """Add the next round, and compare it if it is its turn; `witness` is set if it differs."""
-        self._rows.append((colours, sizes))
-        h = len(self._rows) - 1
-        if not self._remember or h >= 2 * self._agreed:
-            self._inspect_round(h)
-
-    def first_difference(self) -> Witness | None:
-        """Return a witness of the first round that differs among all rounds added, or None."""
-        last = len(self._rows) - 1
-        if self.witness is None and self._agreed < last:
-            self._inspect_round(last)
-        while self.witness and self.witness.iteration - self._agreed > 1:
-            self._inspect_round((self._agreed + self.witness.iteration) // 2)
-        return self.witness
-
-    def _inspect_round(self, h: int) -> None:
-        colours, sizes = self._rows[h]
-        found = None
-        if h > 1 and not self._cheap:
-            # Graphs that differ most often do so where subgraphs are largest: one such colour may show it.
-            largest = np.flatnonzero(sizes == sizes.max())
-            rarest = np.argmin(np.bincount(colours)[colours[largest]])
-            nodes = np.flatnonzero(colours == colours[largest[rarest]])
-            found = _difference(self._pair, h, colours, self._reader.read(sizes, h, nodes), nodes)
-        if not found:
-            found = _difference(self._pair, h, colours, self._reader.read(sizes, h))
+def _difference_of_readouts(
+    pair: GraphBatch, h: int, row: tuple[Int32, Int32], reader: RoundReader
+) -> Witness | None:
+    colours, sizes = row
+    if h > 1 and reader.is_costly:
+        # Graphs that differ most often do so where subgraphs are largest: one such colour may show it.
+        largest = np.flatnonzero(sizes == sizes.max())
+        rarest = np.argmin(np.bincount(colours)[colours[largest]])
+        nodes = np.flatnonzero(colours == colours[largest[rarest]])
+        found = _difference(pair, h, colours, reader.read(sizes, h, nodes), nodes)
         if found:
-            self.witness = found
-        else:
-            self._agreed = h
+            return found
+    return _difference(pair, h, colours, reader.read(sizes, h))
 
 
 def _difference(
     pair: GraphBatch, h: int, colours: Int32, values: tuple[Values, ...], nodes: Int64 | None = None
 ) -> Witness | None:
     """Return a witness where the multisets of (colour, values) of the two graphs differ, among some nodes."""
-    nodes = np.arange(pair.n_nodes) if nodes is None else nodes
-    boundary = int(np.searchsorted(nodes, pair.graph_ptr[1]))
-    numbers = colours[nodes].astype(np.int64)
-    values = tuple(part[nodes] for part in values)
+    boundary, numbers = int(pair.graph_ptr[1]), colours
+    if nodes is not None:
+        boundary, numbers = int(np.searchsorted(nodes, boundary)), colours[nodes]
+        values = tuple(part[nodes] for part in values)
     for part in values:
         classes = class_numbers(part)
-        numbers = numbers * (int(classes.max(initial=0)) + 1) + classes
+        numbers = numbers.astype(np.int64) * (int(classes.max(initial=0)) + 1) + classes
         if len(values) > 1:  # so that no product of many readouts overflows
             numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-    if np.array_equal(np.sort(numbers[:boundary]), np.sort(numbers[boundary:])):
-        return None
+    if len(numbers) == 2 * boundary:
+        sides = numbers.reshape(2, boundary).copy()
+        sides.sort()
+        # As bytes, because for small graphs `array_equal` takes longer than everything else here.
+        if sides[0].tobytes() == sides[1].tobytes():
+            return None
+    nodes = np.arange(pair.n_nodes) if nodes is None else nodes
     inverse = np.unique(numbers, return_inverse=True)[1]
     first, second = (
         np.bincount(part, minlength=len(numbers)) for part in (inverse[:boundary], inverse[boundary:])

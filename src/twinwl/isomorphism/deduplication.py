@@ -1,6 +1,7 @@
 """Groups of isomorphic graphs, in memory or in a stream, and what molecules of a group differ in."""
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from twinwl.refinement.colours import refine
 
 # Number of graphs that are read from a stream at a time.
 _GRAPHS_PER_BLOCK = 2048
+_ISOTOPE_OR_STEREO = re.compile(r"[@/\\]|\[\d")
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +176,12 @@ def deduplicate(
     Deduplication
         ``.groups``, ``.representatives``, ``.labels``.
 
+    See Also
+    --------
+    graph_hash : A key to store and look up.
+    audit : What data sets share.
+    compare : Where two graphs differ.
+
     Examples
     --------
     >>> import networkx as nx
@@ -268,14 +276,31 @@ def differing_groups(found: Deduplication, smiles: Sequence[str], atoms: AtomLev
     >>> differing_groups(found, smiles, "skeleton")
     {'constitution': 1, 'isotope': 0, 'stereo': 1}
     """
-    finer = LADDER[LADDER.index(atoms) + 1 :]
-    shared = np.flatnonzero((np.bincount(found.labels) > 1)[found.labels])
-    # Molecules of a group that agree at all levels so far are a part: its group, and a number for each level.
-    parts: list[tuple[int, ...]] = [(group,) for group in found.labels[shared].tolist()]
+    levels = LADDER[LADDER.index(atoms) :]
+    if atoms == LADDER[-1]:
+        return {}
+    members: dict[int, dict[str, None]] = defaultdict(dict)
+    shared = (np.bincount(found.labels) > 1)[found.labels]
+    plain_of: dict[int, str] = {}
+    for graph in map(int, np.flatnonzero(shared)):
+        group, text = int(found.labels[graph]), smiles[graph]
+        # Of molecules of one constitution, all without isotopes and stereo are the same: one stands for them.
+        if atoms != "skeleton" and not _ISOTOPE_OR_STEREO.search(text):
+            text = plain_of.setdefault(group, text)
+        members[group][text] = None
+    asked = [(group, text) for group, texts in members.items() if len(texts) > 1 for text in texts]
+    numbers: list[dict[bytes, int]] = [{} for _ in levels]
+    parts: set[tuple[int, ...]] = set()
+    for first in range(0, len(asked), _GRAPHS_PER_BLOCK):
+        block = asked[first : first + _GRAPHS_PER_BLOCK]
+        graphs = GraphBatch.from_smiles([text for _, text in block], atoms=levels)
+        views = [graphs.view(level) for level in levels[1:]]
+        labels = [number_keys(exact_keys(view), known) for view, known in zip(views, numbers)]
+        parts.update(
+            (group, *row) for (group, _), row in zip(block, zip(*(each.tolist() for each in labels)))
+        )
     counts = {}
-    for level in finer:
-        graphs = GraphBatch.from_smiles([smiles[graph] for graph in shared.tolist()], atoms=level)
-        parts = [(*part, label) for part, label in zip(parts, deduplicate(graphs).labels.tolist())]
-        n_parts = Counter(part[:-1] for part in set(parts))
+    for place, level in enumerate(levels[1:], 1):
+        n_parts = Counter(part[:place] for part in {part[: place + 1] for part in parts})
         counts[level] = len({part[0] for part, n in n_parts.items() if n > 1})
     return counts

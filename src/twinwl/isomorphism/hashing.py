@@ -161,6 +161,12 @@ def graph_hash(
     -------
     str
 
+    See Also
+    --------
+    graph_hashes : The hashes of many graphs.
+    deduplicate : Exact groups.
+    compare : Where two graphs differ.
+
     Examples
     --------
     >>> import networkx as nx

@@ -16,10 +16,10 @@ import numpy as np
 from twinwl.arguments import pointer
 from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
-from twinwl.isomorphism.rooted import MOST_STEPS, RootedBlock, Subgraphs, check_steps
+from twinwl.isomorphism.rooted import RootedBlock, Subgraphs
 from twinwl.refinement import content_keys
 from twinwl.refinement.colours import balanced_ranges, run_ranges
-from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorb, row_keys, sum_messages
+from twinwl.refinement.content_keys import ABSORBED, KeyedMessages, absorb, next_keys, row_keys
 from twinwl.refinement.round_kernels import stir
 
 _USUAL_ROUNDS = 16  # assumed number of rounds until colours are stable, to estimate the work of threads
@@ -77,13 +77,12 @@ def _refine(
         n_colours, n_before, n_rounds = n_distinct(keys, first, last), 0, 0
         a, b = np.uint64(0), np.uint64(0)
         while n_colours != n_before:
-            sum_messages(first, last, messages, keys, ABSORBED, following)
+            next_keys(first, last, messages, keys, keys, ABSORBED, following)
             a, b = np.uint64(0), np.uint64(0)
             for node in range(first, last):
-                x, y = absorb(keys[node, 0], keys[node, 1], following[node, 0], following[node, 1])
-                keys[node, 0], keys[node, 1] = x, y
-                a += x
-                b += y
+                keys[node, 0], keys[node, 1] = following[node, 0], following[node, 1]
+                a += keys[node, 0]
+                b += keys[node, 1]
             n_before, n_colours = n_colours, n_distinct(keys, first, last)
             n_rounds += 1
         out[index, 0], out[index, 1] = absorb(a, b, np.uint64(last - first), np.uint64(n_rounds - 1))
@@ -199,7 +198,6 @@ def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
     which are computed once.
     """
     graphs = block.as_subgraphs()
-    _check_size(graphs, n_marks)
     out = np.empty((len(block), 2), np.uint64)
 
     def read(first: int, last: int) -> None:
@@ -210,19 +208,6 @@ def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
     work = np.diff(graphs.subgraph_ptr) ** min(3, n_marks + 1)
     run_ranges(read, balanced_ranges(pointer(work)))
     return out
-
-
-def _check_size(graphs: Subgraphs, n_marks: int) -> None:
-    """Refuse subgraphs with too many sequences of marks to try in reasonable time."""
-    ptr, indptr = graphs.subgraph_ptr, graphs.messages.indptr
-    sizes, entries = np.diff(ptr), np.diff(ptr + indptr[ptr])
-    # First a bound that costs nothing, then one by the cells that marks can be taken from.
-    if (sizes.astype(np.float64) ** n_marks * entries).sum() <= MOST_STEPS:
-        return
-    cells = _largest_cells(graphs)
-    what = f"the readout 'marked-wl-{n_marks}' of {len(cells):,} rooted subgraphs"
-    what += f" with up to {cells.max():,} like nodes"
-    check_steps(float((cells.astype(np.float64) ** n_marks * entries).sum()), what)
 
 
 _MARK = np.uint64(0x3C6EF372FE94F82B)  # absorbed by the key of a marked node (digits of the square root of 5)
@@ -263,16 +248,6 @@ class Partition(NamedTuple):
     new_keys: UInt64
     lists: Int32
     listed: Bool
-
-
-@kernel
-def _largest_cells(graphs: Subgraphs) -> Int64:
-    """Return the length of the largest cell of each subgraph with its root marked; marks only split it."""
-    out = np.empty(len(graphs.root), np.int64)
-    for index in range(len(out)):
-        part = _at(0, _rooted_partitions(index, graphs, np.int64(1)))
-        out[index] = part.cells[2, _largest_cell(part)]
-    return out
 
 
 @kernel
@@ -378,7 +353,7 @@ def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition
         np.zeros(n, np.bool_),
     )
     part = _at(0, parts)
-    order, _, length = part.cells
+    order, length = part.cells[0], part.cells[2]
     # One cell of all nodes, all of them listed as changed. `_divide` splits it by ``new_keys``, the keys of
     # the labels. If all labels are equal it changes nothing, so keys and list are filled here.
     part.keys[:] = part.new_keys
@@ -401,7 +376,7 @@ def _at(place: int, parts: Partition) -> Partition:
 @kernel
 def _mark(part: Partition, node: int) -> None:
     """Give a node a cell of its own and refine to stability."""
-    keys, (order, cell, length) = part.keys, part.cells
+    keys, order, cell, length = part.keys, part.cells[0], part.cells[1], part.cells[2]
     keys[node, 0], keys[node, 1] = absorb(keys[node, 0], keys[node, 1], _MARK, _MARK)
     start = cell[node]
     if length[start] > 1:
@@ -419,7 +394,7 @@ def _mark(part: Partition, node: int) -> None:
 @kernel
 def _largest_cell(part: Partition) -> int:
     """Return the start of the largest cell; in a tie, the one with the smallest key."""
-    order, _, length = part.cells
+    order, length = part.cells[0], part.cells[2]
     best = place = 0
     while place < len(order):
         smaller = part.keys[order[place], 0] < part.keys[order[best], 0]
@@ -437,7 +412,7 @@ def _value(part: Partition) -> tuple[np.uint64, np.uint64]:
     has a cell of its own, this is the case if and only if the partitions are isomorphic, because the value
     then lists each node with its neighbours.
     """
-    order, _, length = part.cells
+    order, length = part.cells[0], part.cells[2]
     total_a, total_b = np.uint64(0), np.uint64(0)
     place = n_cells = 0
     while place < len(order):
@@ -458,8 +433,8 @@ def _split_cells(part: Partition, n_changed: int) -> None:
     on the order of cells. A cell that does not split keeps its key: nothing changes for its neighbours.
     """
     indptr, indices, _, _ = part.messages
-    order, cell, length = part.cells
-    changed, waiting = part.lists
+    order, cell, length = part.cells[0], part.cells[1], part.cells[2]
+    changed, waiting = part.lists[0], part.lists[1]
     while n_changed:
         n_waiting = 0
         # Messages pass both ways along every edge and arc, so a node sends to those that it receives from.
@@ -495,7 +470,8 @@ def _signature(part: Partition, node: int) -> tuple[np.uint64, np.uint64]:
 @kernel
 def _divide(part: Partition, start: int, n_changed: int) -> int:
     """Split a cell whose nodes have different new keys, which become their keys; list these nodes."""
-    keys, new_keys, (order, cell, length) = part.keys, part.new_keys, part.cells
+    keys, new_keys = part.keys, part.new_keys
+    order, cell, length = part.cells[0], part.cells[1], part.cells[2]
     last = start + length[start]
     begin = start
     while begin < last and _are_equal(new_keys, order[begin], order[start]):

@@ -60,6 +60,10 @@ def explain(model: Any, vectorizer: Any, graph: Any = None, n_columns: int = 10)
     Explanation
         Print it, or call its ``plot`` or ``save_page``.
 
+    See Also
+    --------
+    STwinVectorizer : The columns that are explained.
+
     Examples
     --------
     >>> import twinwl as tw

@@ -516,7 +516,18 @@ class TaskEstimator(GraphEstimator):
         return [X.fill(answers) for answers in decisions] if isinstance(X, PartlyRead) else decisions
 
     def predict(self, X: GraphsLike) -> Any:  # noqa: ANN401
-        """Return the class of each graph, or a number, shape (n_graphs,), or (n_graphs, n_tasks)."""
+        """Predict the class of each graph, or a number.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs,), or (n_graphs, n_tasks) if the model has several tasks
+            Classes as in ``y``, or numbers.
+        """
         return self._columns(self._answers(X, "predict"))
 
     def score(self, X: GraphsLike, y: object, sample_weight: object = None) -> float:
@@ -627,18 +638,36 @@ class GraphClassifier(ClassifierMixin, TaskEstimator):
         return self._per_task([head.classes for head in self.heads_])
 
     def decision_function(self, X: GraphsLike) -> Any:  # noqa: ANN401
-        """Return decision values: shape (n_graphs,) for two classes, else (n_graphs, n_classes).
+        """Return the decision values of the graphs.
 
-        Of several tasks, one column per task, if all have two classes.
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs,) for two classes, else (n_graphs, n_classes)
+            For several tasks, one column per task, if all have two classes.
         """
         return self._columns(self._answers(X, None))
 
     def predict_proba(self, X: GraphsLike) -> Float64 | list[Float64]:
-        """Return the probability of each class, shape (n_graphs, n_classes); of several tasks a list.
+        """Predict the probability of each class.
 
         Those of support vector machines come from a logistic regression on the decision values of the inner
-        folds' held-out graphs, as Platt proposed; close to the border their winner can differ from
-        ``predict``.
+        folds' held-out graphs, as Platt proposed; close to the border the most probable class can differ
+        from that of ``predict``.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of shape (n_graphs, n_classes), or a list of one array per task
+            Columns in the order of ``classes_``.
         """
         return self._per_task(self._answers(X, "probabilities"))
 

@@ -190,7 +190,7 @@ class Explanation:
         axes
             Matplotlib axes; None makes new ones.
         molecule
-            As for `draw`.
+            SMILES or RDKit molecule to draw as a structural formula, atoms in the order of the nodes.
 
         Returns
         -------

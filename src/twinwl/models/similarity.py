@@ -458,7 +458,7 @@ class TwinKernel(TransformerMixin, ViewEstimator):
     n_iter : int or None, default=3
         Number of rounds of twin passing; None continues until the training graphs' colours are stable.
     features : {"count", "size", "joint"}, default="size"
-        As for `STwinVectorizer`. ``"count"`` gives the Weisfeiler-Lehman kernels.
+        See `STwinVectorizer`. ``"count"`` gives the Weisfeiler-Lehman kernels.
     base : {"linear", "minmax", "intersection"}, default="linear"
         ``"linear"``: the inner product. ``"intersection"``: the sum of minima, the optimal assignment.
         ``"minmax"``: the sum of minima over the sum of maxima, Tanimoto on counts.
@@ -466,13 +466,13 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         Divide by the geometric mean of both graphs' similarity with themselves, so that the diagonal is 1.
         ``"minmax"`` has that property anyway. The similarity of a graph without nodes is 0, also with itself.
     edge_labels : bool or None, default=None
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     initial : {"label", "degree", "ring"}, default="label"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     average_rounds : bool, default=False
         The mean of the kernels of 0, 1, … and ``n_iter`` rounds, instead of that of ``n_iter`` rounds.
     pairs : int or None, default=None
@@ -484,6 +484,12 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         The feature space of each view; that of the first is also ``space_``.
     matrix_ : csr_matrix, shape (n_training_graphs, n_columns)
         Features of the training graphs.
+
+    See Also
+    --------
+    STwinVectorizer : The features themselves.
+    STwinSVC : A classifier on this kernel.
+    neighbours : The most similar graphs in one call.
 
     Notes
     -----
@@ -517,7 +523,20 @@ class TwinKernel(TransformerMixin, ViewEstimator):
     pairs: int | None = None
 
     def fit(self, X: GraphsLike, y: object = None) -> Self:  # noqa: ARG002
-        """Encode the training graphs; ``y`` is ignored."""
+        """Encode the training graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The training graphs, in any form that `as_batch` accepts.
+        y : ignored
+            Present for scikit-learn.
+
+        Returns
+        -------
+        TwinKernel
+            The fitted kernel itself.
+        """
         encodings = ViewSpaces.learn(self._graphs_to_fit(X), self.settings, self.pairs)
         self._keep_views(encodings.spaces, encodings.matrix)
         return self
@@ -529,11 +548,33 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         self.similarity_ = MeanSimilarity(spaces, matrix, rounds, self.base, normalize=self.normalize)
 
     def fit_transform(self, X: GraphsLike, y: object = None) -> Float64:
-        """Return the kernel matrix of the training graphs, shape (n_graphs, n_graphs)."""
+        """Return the kernel matrix of the training graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The training graphs, in any form that `as_batch` accepts.
+        y : ignored
+            Present for scikit-learn.
+
+        Returns
+        -------
+        array of float64, shape (n_graphs, n_graphs)
+        """
         return self.fit(X, y).similarity_.of(self.similarity_.compared())
 
     def transform(self, X: GraphsLike) -> Float64:
-        """Return similarities with the training graphs, shape (n_graphs, n_training_graphs)."""
+        """Return the similarities of graphs with the training graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
+
+        Returns
+        -------
+        array of float64, shape (n_graphs, n_training_graphs)
+        """
         compared = self._compared(X)
         return self.similarity_.of(compared)
 

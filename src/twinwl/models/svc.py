@@ -892,15 +892,15 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
         Penalties to choose from, each from 1e-6 to 1e6. With other kernels than ``"minmax"`` larger ones may
         be better.
     features : {"count", "size", "joint"}, default="joint"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     base : {"linear", "minmax", "intersection"}, default="minmax"
-        As for `TwinKernel`.
+        See `TwinKernel`.
     normalize : bool, default=True
-        As for `TwinKernel`.
+        See `TwinKernel`.
     edge_labels : bool or None, default=None
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     initial : {"label", "degree", "ring"}, default="label"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     inner_folds : int, default=5
         Folds of the inner choice; fewer where a class has fewer graphs (or groups).
     class_weight : None, "balanced" or mapping from class to weight, default=None
@@ -924,7 +924,7 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     n_components : int, default=1000
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
     readout : str, function or list of these, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     tol : float, default=1e-3
         How closely the SVM that learns from all graphs is optimised, as in scikit-learn; not used with
         ``kernel_approximation``, whose solution has a closed form.
@@ -933,7 +933,7 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     average_rounds : bool, default=False
         Take the mean of the kernels of all ``n_iter`` instead of choosing one; only C is chosen then.
     pairs : int or None, default=None
-        As for `TwinKernel`.
+        See `TwinKernel`.
 
     Attributes
     ----------
@@ -952,6 +952,13 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
         C that did not learn from it; not saved.
     n_support_ : int
         Number of training graphs that the SVM keeps.
+
+    See Also
+    --------
+    STwinSVR : The same for numbers.
+    STwinClassifier : A network on the same features.
+    TwinKernel : The kernel alone.
+    explain : The reasons for a prediction.
 
     Notes
     -----
@@ -999,15 +1006,15 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     C : float or sequence of float, default=(0.3, 1, 3, 10, 30)
         Penalties to choose from, each from 1e-6 to 1e6.
     features : {"count", "size", "joint"}, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     base : {"linear", "minmax", "intersection"}, default="minmax"
-        As for `TwinKernel`.
+        See `TwinKernel`.
     normalize : bool, default=True
-        As for `TwinKernel`.
+        See `TwinKernel`.
     edge_labels : bool or None, default=None
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     initial : {"label", "degree", "ring"}, default="label"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     epsilon : float, default=0.01
         Errors up to this many standard deviations of the targets cost nothing.
         Not used with ``kernel_approximation``, whose loss is squared.
@@ -1030,7 +1037,7 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     n_components : int, default=1000
         Number of landmarks, which become the support vectors; all graphs where there are fewer.
     readout : str, function or list of these, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     tol : float, default=1e-3
         How closely the SVM that learns from all graphs is optimised, as in scikit-learn; not used with
         ``kernel_approximation``, whose solution has a closed form.
@@ -1039,7 +1046,7 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     average_rounds : bool, default=False
         Take the mean of the kernels of all ``n_iter`` instead of choosing one; only C is chosen then.
     pairs : int or None, default=None
-        As for `TwinKernel`.
+        See `TwinKernel`.
 
     Attributes
     ----------
@@ -1054,6 +1061,11 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     held_out_predictions_ : array of float64
         Prediction for each training graph of positive weight, by an SVM that did not learn from it; not
         saved.
+
+    See Also
+    --------
+    STwinSVC : The same for classes.
+    STwinRegressor : A network on the same features.
 
     Examples
     --------

@@ -323,6 +323,12 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
     n_graphs_with_column_ : array of int64, or None
         Where the columns come from a vocabulary: how many graphs had each when they were counted.
 
+    See Also
+    --------
+    TwinKernel : Similarities of graphs, from these features.
+    STwinSVC : A classifier that chooses the number of rounds.
+    explain : The reasons for a prediction from these features.
+
     Examples
     --------
     >>> from twinwl import GraphBatch, STwinVectorizer
@@ -440,18 +446,48 @@ class STwinVectorizer(TransformerMixin, ViewEstimator):
         return model
 
     def fit(self, X: GraphsLike, y: object = None) -> STwinVectorizer:  # noqa: ARG002
-        """Learn alphabet and columns; ``y`` is ignored."""
+        """Learn the alphabet and the columns from training graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The training graphs, in any form that `as_batch` accepts.
+        y : ignored
+            Present for scikit-learn.
+
+        Returns
+        -------
+        STwinVectorizer
+            The fitted vectorizer itself.
+        """
         self._learn(X)
         return self
 
     def fit_transform(self, X: GraphsLike, y: object = None) -> sparse.csr_matrix:  # noqa: ARG002
-        """Do ``fit(X).transform(X)`` without doing the work twice; the same to the bit."""
+        """Return ``fit(X).transform(X)``, computed in one pass.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The training graphs, in any form that `as_batch` accepts.
+        y : ignored
+            Present for scikit-learn.
+
+        Returns
+        -------
+        csr_matrix of float64, shape ``(n_graphs, n_features_out_)``
+        """
         return keep_columns(self._learn(X).matrix, self.columns_)
 
     def transform(self, X: GraphsLike) -> sparse.csr_matrix:
         """Encode graphs with the alphabet of the training graphs.
 
         Nodes with a colour that no training graph has are left out; `unseen_rate` returns their share.
+
+        Parameters
+        ----------
+        X : GraphBatch or sequence of graphs
+            The graphs, in any form that `as_batch` accepts.
 
         Returns
         -------

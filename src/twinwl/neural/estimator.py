@@ -151,8 +151,14 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
     Parameters
     ----------
-    max_epochs, batch_size, learning_rate, weight_decay, patience
-        As for `twinwl.neural.training.train`.
+    max_epochs : int
+        The largest number of epochs.
+    batch_size : int
+        Number of graphs in a mini-batch.
+    learning_rate, weight_decay : float
+        Parameters of the optimiser, Adam with decoupled weight decay.
+    patience : int
+        Stop after this many epochs without a better score on the held-out graphs.
     validation_fraction : float or None
         Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
@@ -553,7 +559,7 @@ class NeuralGraphClassifier(base.GraphClassifier, NeuralGraphEstimator):
         What the epoch is chosen by: one of ``twinwl.models.metrics.SCORINGS``, of several tasks its mean,
         ties by the loss. None: accuracy; of several tasks, the loss alone.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
-        As for `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -576,7 +582,7 @@ class NeuralGraphRegressor(base.GraphRegressor, NeuralGraphEstimator):
         What the epoch is chosen by: one of ``twinwl.models.metrics.NUMBER_SCORINGS``, of several tasks its
         mean, each in standard deviations of its targets. None: the loss, the squared error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, random_state, verbose
-        As for `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------

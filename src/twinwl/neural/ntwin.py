@@ -465,7 +465,7 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"`` (all bounded by 1-WL, on the
         quotient), ``"ppgn"`` (3-WL), ``"deepsets"`` (without edges), or your own: a module, or a class or
         function that makes one, which maps rooted subgraphs (`twinwl.neural.readouts.SubgraphBatch`)
-        to one row each. ``docs/ntwin.md`` has an example.
+        to one row each. The guide "Add your own readout, network or method" has an example.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
         if there are continuous features.
@@ -493,14 +493,13 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         memory. Where it would not do, hops shrink, with a warning; a rooted subgraph of radius 1 that is too
         large for the readout is an error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, class_weight, verbose
-        As for every neural classifier here: see `twinwl.neural.estimator.NeuralGraphClassifier`.
+        See `twinwl.neural.estimator.NeuralGraphClassifier`.
     device
-        Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
-        What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphClassifier`.
+        See `twinwl.neural.estimator.NeuralGraphClassifier`.
     refit, average_epochs, warm_start, callbacks
-        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
-        the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -512,6 +511,11 @@ class NTwinClassifier(NeuralGraphClassifier, NTwinNetworkEstimator):
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
         Radius of each layer: ``hops``, or less where memory is not enough (then there is a warning).
+
+    See Also
+    --------
+    STwinClassifier : A network on counts of colours.
+    STwinSVC : The default for little data.
 
     Examples
     --------
@@ -550,7 +554,7 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"`` (all bounded by 1-WL, on the
         quotient), ``"ppgn"`` (3-WL), ``"deepsets"`` (without edges), or your own: a module, or a class or
         function that makes one, which maps rooted subgraphs (`twinwl.neural.readouts.SubgraphBatch`)
-        to one row each. ``docs/ntwin.md`` has an example.
+        to one row each. The guide "Add your own readout, network or method" has an example.
     subtree : {"auto", "wl", "gin"}, default="auto"
         The subtree encoder: histograms of colours, or a GIN on the whole graph. ``"auto"`` uses the GIN
         if there are continuous features.
@@ -578,14 +582,13 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         memory. Where it would not do, hops shrink, with a warning; a rooted subgraph of radius 1 that is too
         large for the readout is an error.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
-        As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     device
-        Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
-        What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphRegressor`.
+        See `twinwl.neural.estimator.NeuralGraphRegressor`.
     refit, average_epochs, warm_start, callbacks
-        Training on all graphs once the epoch is chosen, several hold-outs, means of weights, going on from
-        the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -598,6 +601,11 @@ class NTwinRegressor(NeuralGraphRegressor, NTwinNetworkEstimator):
         Labels, scales and histograms of the training graphs.
     hops_ : tuple of int
         Radius of each layer: ``hops``, or less where memory is not enough (then there is a warning).
+
+    See Also
+    --------
+    STwinRegressor : A network on counts of colours.
+    STwinSVR : The default for little data.
 
     Examples
     --------

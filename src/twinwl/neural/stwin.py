@@ -374,7 +374,7 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     Parameters
     ----------
     n_iter, features, edge_labels, initial, min_df, max_features
-        The features, as for `STwinVectorizer`.
+        See `STwinVectorizer`.
     scaling : {"twin", "none"}, default="twin"
         What the network is fed. ``"twin"``: counts as steps, at least 1, 2, 3, 4, 6, 8, …, each graph's
         brought to one length; and for ``features="size"``, whose sums of equation (3) are taken apart for
@@ -385,7 +385,7 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     dropout : float, default=0.5
         Share of hidden units dropped in training.
     max_epochs, batch_size, learning_rate, weight_decay, patience
-        Training by Adam on the cross-entropy; it stops after ``patience`` epochs without a better one.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     validation_fraction : float or None, default=0.1
         Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
@@ -398,18 +398,17 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     device
-        Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
-        What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphClassifier`.
+        See `twinwl.neural.estimator.NeuralGraphClassifier`.
     refit
-        Training on all graphs once the epoch is chosen, several hold-outs: see
-        `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     average_epochs : int, default=5
         The network has the mean of the weights of this many epochs, up to the one that is kept.
     warm_start, callbacks
-        Going on from the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -423,6 +422,11 @@ class STwinClassifier(NeuralGraphClassifier, STwinNetworkEstimator):
         The trained network.
     history_ : History
         Curves of the training.
+
+    See Also
+    --------
+    STwinSVC : A support vector machine on the same features.
+    NTwinClassifier : A network on rooted subgraphs.
 
     Examples
     --------
@@ -443,7 +447,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
     Parameters
     ----------
     n_iter, features, edge_labels, initial, min_df, max_features
-        The features, as for `STwinVectorizer`.
+        See `STwinVectorizer`.
     scaling : {"twin", "none"}, default="twin"
         What the network is fed. ``"twin"``: counts as steps, at least 1, 2, 3, 4, 6, 8, …, each graph's
         brought to one length; and for ``features="size"``, whose sums of equation (3) are taken apart for
@@ -454,8 +458,7 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
     dropout : float, default=0.5
         Share of hidden units dropped in training.
     max_epochs, batch_size, learning_rate, weight_decay, patience
-        Training by Adam on the squared error of standardised targets; it stops after ``patience`` epochs
-        without a better one.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     validation_fraction : float or None, default=0.1
         Share of the training graphs held out to choose the epoch; None trains on all of them, for
         ``max_epochs``.
@@ -466,18 +469,17 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
     ignore_features : bool, default=False
         Do not warn about continuous node features, which are not used.
     readout : str, function or list of these, default="size"
-        As for `STwinVectorizer`.
+        See `STwinVectorizer`.
     device
-        Where to train, and how exactly: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     scoring : str or None, default=None
-        What the epoch is chosen by: see `twinwl.neural.estimator.NeuralGraphRegressor`.
+        See `twinwl.neural.estimator.NeuralGraphRegressor`.
     refit
-        Training on all graphs once the epoch is chosen, several hold-outs: see
-        `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     average_epochs : int, default=5
         The network has the mean of the weights of this many epochs, up to the one that is kept.
     warm_start, callbacks
-        Going on from the fit before, functions to call: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------
@@ -491,6 +493,11 @@ class STwinRegressor(NeuralGraphRegressor, STwinNetworkEstimator):
         The trained network.
     history_ : History
         Curves of the training.
+
+    See Also
+    --------
+    STwinSVR : A support vector machine on the same features.
+    NTwinRegressor : A network on rooted subgraphs.
 
     Examples
     --------

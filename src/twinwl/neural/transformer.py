@@ -42,17 +42,16 @@ class NTwinTransformer(TransformerMixin, NTwinParameters):
     Parameters
     ----------
     layers, hops, hidden, root_mark, random_state, readout, subtree, edge_labels
-        As for `NTwinClassifier`.
+        See `NTwinClassifier`.
     task : {"auto", "classification", "regression", "none"}, default="auto"
         What the network learns in ``fit``. ``"none"``: nothing, it keeps its first, random weights.
         ``"auto"``: nothing without ``y``; numbers if those in ``y`` are not all integers; else classes.
     dropout, input_dropout, normalize, min_df, unknown, roots, max_memory
-        As for `NTwinClassifier`; ``transform`` takes all roots.
+        See `NTwinClassifier`.
     max_epochs, batch_size, learning_rate, weight_decay, patience, validation_fraction, verbose
-        As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
     device, refit, average_epochs, warm_start, callbacks
-        As for every neural estimator here: see `twinwl.neural.estimator.NeuralGraphEstimator`. All but
-        ``device`` matter only where something is learnt.
+        See `twinwl.neural.estimator.NeuralGraphEstimator`.
 
     Attributes
     ----------

@@ -475,28 +475,32 @@ class RoundTable:
 
     def start_over(self, stride: int) -> None:
         """Remove all signatures and prepare keys for the next round; the memory is reused."""
-        key_format, _, known, n_colours = self._table
+        key_format, slots, known, n_colours = self._table
         items = known.sig_items.astype(item_dtype(stride, self.n_codes), copy=False)
-        self._table = self._table._replace(
-            key_format=_key_format(stride, self.n_codes, key_format.hash_mask),
-            known=known._replace(sig_items=items),
+        self._table = Table(
+            _key_format(stride, self.n_codes, key_format.hash_mask),
+            slots,
+            Signatures(known.keys, known.sig_ptr, items),
+            n_colours,
         )
         known.sig_ptr[0] = n_colours[0] = 0
         self._entered = False
 
     def make_room(self, n_signatures: int, n_items: int) -> None:
         """Grow every array for the worst case, in which all signatures are new."""
-        n_colours, known = self.n_colours + n_signatures, self._table.known
-        n_stored = int(known.sig_ptr[self.n_colours]) + n_signatures + n_items
+        key_format, slots, known, _ = self._table
+        n_colours = self.n_colours
+        n_stored = int(known.sig_ptr[n_colours]) + n_signatures + n_items
+        n_colours += n_signatures
         signatures = Signatures(
             grown(known.keys, n_colours),
             grown(known.sig_ptr, n_colours + 1),
             grown(known.sig_items, n_stored + 1),
         )
-        self._table = self._table._replace(known=signatures)
-        if _table_length(n_colours) > len(self._table.slots):
-            self._table = self._table._replace(slots=np.empty(_table_length(n_colours), np.uint64))
+        if _table_length(n_colours) > len(slots):
+            slots = np.empty(_table_length(n_colours), np.uint64)
             self._entered = False
+        self._table = Table(key_format, slots, signatures, self._table.n_colours)
 
     def pass_labels(
         self, messages: Messages, before: Int32, first: int, last: int, after: Int32, *, insert: bool
@@ -654,7 +658,8 @@ def balanced_ranges(pointer: Int64) -> list[tuple[int, int]]:
     """
     n = len(pointer) - 1
     work = int(pointer[-1] - pointer[0])
-    parts = max(1, min(available_threads(), work // _STEPS_WORTH_A_THREAD), -(-work // STEPS_PER_PIECE))
+    worth = work // _STEPS_WORTH_A_THREAD
+    parts = max(1, worth > 1 and min(available_threads(), worth), -(-work // STEPS_PER_PIECE))
     if parts == 1:
         return [(0, n)]
     marks = pointer[0] + np.linspace(0, work, parts + 1)[1:-1]
@@ -673,24 +678,28 @@ def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[in
     ranges
         As returned by `balanced_ranges`. Each goes to the first thread that is free.
     """
-    n_workers = min(len(ranges), available_threads())
-    todo, stop = iter(ranges), threading.Event()
+    n_workers = min(len(ranges), available_threads()) if len(ranges) > 1 else 1
+    todo, failed = iter(ranges), False
 
     def work() -> None:
+        nonlocal failed
         before, _THREAD.shares = _THREAD.shares, _THREAD.shares or n_workers > 1
         try:
             for low, high in todo:  # `next` holds the GIL, so each range goes to one thread only
                 reached: int | None = low
                 while reached is not None and reached < high:
-                    if stop.is_set():
+                    if failed:
                         return
                     reached = function(reached, high)
         except BaseException:
-            stop.set()
+            failed = True
             raise
         finally:
             _THREAD.shares = before
 
+    if n_workers == 1:
+        work()
+        return
     futures = [_pool(n_workers - 1).submit(work) for _ in range(n_workers - 1)]
     try:
         work()  # the caller works too

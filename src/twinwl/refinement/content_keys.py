@@ -39,6 +39,11 @@ RECEIVED = np.uint64(0x9E3779B97F4A7C15)
 OWN = np.uint64(0xB7E151628AED2A6A)
 WHOLE = np.uint64(0x243F6A8885A308D3)
 
+# Two more salts: one for the value that is absorbed, one for the result (digits of the square roots of 2 and
+# 3).
+_VALUE = np.uint64(0x6A09E667F3BCC908)
+ABSORBED = np.uint64(0xBB67AE8584CAA73B)
+
 
 class KeyedMessages(NamedTuple):
     """Senders and receivers of messages, and a key for each kind of message.
@@ -80,12 +85,12 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
         kinds, colours = np.divmod(np.delete(part.sig_items, own), part.stride)
         # Without the own colours only the items are left, so each signature is one entry shorter.
         indptr = part.sig_ptr - np.arange(part.n_colours + 1)
-        # The kinds are passed even if there is only one: the shortcut of `sum_messages` for a single kind
+        # The kinds are passed even if there is only one: the shortcut of `next_keys` for a single kind
         # assumes that senders are receivers too. Here the senders are colours of the previous round.
         messages = read_only_messages(indptr, colours.astype(np.int32), kinds.astype(np.int32), 1)
         out = np.empty((part.n_colours, 2), np.uint64)
         before = keys[-1].take(part.sig_items[own], axis=0)
-        _next_keys(0, part.n_colours, KeyedMessages(*messages[:3], codes), before, keys[-1], out)
+        next_keys(0, part.n_colours, KeyedMessages(*messages[:3], codes), before, keys[-1], RECEIVED, out)
         keys.append(out)
     return keys
 
@@ -111,7 +116,7 @@ def node_keys(batch: GraphBatch) -> Iterator[UInt64]:
 
         def advance(low: int, high: int) -> None:
             # Only called within this iteration, so the variables of the loop are the right ones.
-            _next_keys(graph_ptr[low], graph_ptr[high], messages, keys, keys, following)  # noqa: B023
+            next_keys(graph_ptr[low], graph_ptr[high], messages, keys, keys, RECEIVED, following)  # noqa: B023
 
         run_ranges(advance, ranges)
         keys = following
@@ -146,8 +151,8 @@ def message_keys(edge_labels: tuple[Label, ...] | None, ends: tuple[str, ...], p
 
 
 @kernel
-def _next_keys(
-    first: int, last: int, messages: KeyedMessages, own: UInt64, keys: UInt64, out: UInt64
+def next_keys(
+    first: int, last: int, messages: KeyedMessages, own: UInt64, keys: UInt64, salt: np.uint64, out: UInt64
 ) -> None:
     """Write the keys of the next round for nodes ``first..last``.
 
@@ -157,30 +162,10 @@ def _next_keys(
         The key that each node has in this round.
     keys : array of uint64, shape (n_senders, 2)
         The keys of the senders. For nodes of a batch it is ``own`` itself.
-    out : array of uint64, shape (n_nodes, 2)
-    """
-    sum_messages(first, last, messages, keys, RECEIVED, out)
-    for node in range(first, last):
-        a, b = blend(own[node, 0], own[node, 1], OWN)
-        n_items = np.uint64(messages.indptr[node + 1] - messages.indptr[node] + 1)  # the own key counts too
-        out[node, 0], out[node, 1] = blend(a + out[node, 0], b + out[node, 1], WHOLE + n_items)
-
-
-@kernel
-def sum_messages(
-    first: int, last: int, messages: KeyedMessages, keys: UInt64, salt: np.uint64, out: UInt64
-) -> None:
-    """Write the sum of the keys of the messages that nodes ``first..last`` receive.
-
-    A sum does not depend on the order of its terms, so the multiset of messages needs no sorting. If there is
-    one kind of message only, the senders must be among the nodes ``first..last`` too.
-
-    Parameters
-    ----------
-    keys, out : arrays of uint64, shape (n_nodes, 2)
-        The keys of the senders, and the sums.
     salt
-        Keys for different purposes use different salts.
+        ``RECEIVED`` for content keys; ``ABSORBED`` for the colours inside rooted subgraphs, with the keys of
+        codes from `absorbing_codes`.
+    out : array of uint64, shape (n_nodes, 2)
     """
     indptr, indices, codes, code_keys = messages
     # With one kind of message a node sends the same key to all neighbours, so it is computed once per node.
@@ -188,19 +173,30 @@ def sum_messages(
     for place in range(len(sent)):
         x, y = keys[first + place, 0] ^ code_keys[0, 0], keys[first + place, 1] + code_keys[0, 1]
         sent[place, 0], sent[place, 1] = blend(x, y, salt)
+    # One loop for the rest: the processor mixes words while it waits for what the senders sent.
     for node in range(first, last):
         a, b = np.uint64(0), np.uint64(0)
-        for message in range(indptr[node], indptr[node + 1]):
-            sender = indices[message]
-            if len(codes):
-                code = codes[message]
+        if salt == RECEIVED:
+            a, b = blend(own[node, 0], own[node, 1], OWN)
+        start, stop = indptr[node], indptr[node + 1]
+        if len(codes):
+            for message in range(start, stop):
+                sender, code = indices[message], codes[message]
                 x, y = keys[sender, 0] ^ code_keys[code, 0], keys[sender, 1] + code_keys[code, 1]
                 x, y = blend(x, y, salt)
-            else:
-                x, y = sent[sender - first, 0], sent[sender - first, 1]
-            a += x
-            b += y
-        out[node, 0], out[node, 1] = a, b
+                a += x
+                b += y
+        else:
+            for message in range(start, stop):
+                # Unsigned: for a signed index numba adds a test whether it counts from the end.
+                row = np.uint64(indices[message] - first)
+                a += sent[row, 0]
+                b += sent[row, 1]
+        if salt == RECEIVED:
+            n_items = np.uint64(stop - start + 1)  # the own key counts too
+            out[node, 0], out[node, 1] = blend(a, b, WHOLE + n_items)
+        else:
+            out[node, 0], out[node, 1] = absorb(own[node, 0], own[node, 1], a, b)
 
 
 @kernel
@@ -226,12 +222,6 @@ def fold_keys(group_ptr: Int64, keys: UInt64, extras: UInt64, out: UInt64) -> No
         out[group, 0], out[group, 1] = blend(a, b, WHOLE + np.uint64(stop - start))
 
 
-# Two more salts: one for the value that is absorbed, one for the result (digits of the square roots of 2 and
-# 3).
-_VALUE = np.uint64(0x6A09E667F3BCC908)
-ABSORBED = np.uint64(0xBB67AE8584CAA73B)
-
-
 @kernel
 def absorb(a: np.uint64, b: np.uint64, value_a: np.uint64, value_b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the key of the sequence (key, value), both of two words; their order matters.
@@ -243,7 +233,7 @@ def absorb(a: np.uint64, b: np.uint64, value_a: np.uint64, value_b: np.uint64) -
 
 
 def absorbing_codes(code_keys: UInt64) -> UInt64:
-    """Return code keys with which `sum_messages` and the salt ``ABSORBED`` absorb each code into a key.
+    """Return code keys with which `next_keys` and the salt ``ABSORBED`` absorb each code into a key.
 
     This is the half of `absorb` that only depends on the code: computed once per code, not per message.
     """
@@ -644,7 +634,7 @@ def _sign(node: int, classes: Classes) -> None:
     """Write a node's signature: its key, the sum of the keys it receives, and their number."""
     words, indptr = classes.words, classes.messages.indptr
     a, b = blend(words[node, KEY], words[node, KEY + 1], OWN)
-    n_items = np.uint64(indptr[node + 1] - indptr[node] + 1)  # the own key counts too, as in `_next_keys`
+    n_items = np.uint64(indptr[node + 1] - indptr[node] + 1)  # the own key counts too, as in `next_keys`
     words[node, SIGNATURE], words[node, SIGNATURE + 1] = blend(
         a + words[node, _SUM], b + words[node, _SUM + 1], WHOLE + n_items
     )

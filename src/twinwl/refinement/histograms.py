@@ -189,7 +189,7 @@ def _sum_sorted(begin: int, stop: int, nodes: _Nodes, end: int, rows: _Rows) -> 
     colours, low, sizes = nodes
     offsets, data, columns, _ = rows
     # An item of 64 bits is a colour and, in its lower half, the weight of the node.
-    items, sorted_items = np.empty((2, stop - begin), np.int64)
+    items, sorted_items = np.empty(stop - begin, np.int64), np.empty(stop - begin, np.int64)
     last_digit = (1 << _DIGIT_BITS) - 1
     for h in range(len(colours)):
         n = 0

@@ -44,6 +44,7 @@ _STEPS_TO_GROUP = 32
 # overlap, which made searches of large graphs two to three times as fast.
 _AHEAD = 128
 _LAST_STAMP = np.uint8(255)
+_GRAPHS_OF_ROOM = 8
 
 
 def rooted_sizes(graphs: GraphsLike, n_iter: int = 3) -> Int32:
@@ -302,10 +303,12 @@ def _pass_targets(
     Parameters
     ----------
     column, gains : array of int32, shape (n_iter + 1, at least column + n)
-        Row h is increased by the number of targets that are reached in round h and not before.
+        Row h is increased by the number of targets that are reached in round h and not before. (Row 1 of an
+        undirected graph is right only once all targets have been passed.)
     """
     n, n_iter = len(indptr) - 1, len(gains) - 1
-    here, there = np.empty((2, n, _WORDS), np.uint64)
+    # Two arrays: what numba unpacks from one is not known to be contiguous, and half as fast.
+    here, there = np.empty((n, _WORDS), np.uint64), np.empty((n, _WORDS), np.uint64)
     for begin in range(first, last, _TARGETS_PER_BLOCK):
         here[:] = 0
         for target in range(begin, min(begin + _TARGETS_PER_BLOCK, last)):
@@ -314,10 +317,11 @@ def _pass_targets(
             here[target, word] |= bit
             gains[0, column + target] += 1
             # In an undirected graph the neighbours of a target are the nodes that reach it in round 1. This
-            # saves a pass.
-            for arc in range(indptr[target], indptr[target + 1] if not directed and n_iter > 0 else 0):
-                here[indices[arc], word] |= bit
-                gains[1, column + indices[arc]] += 1
+            # saves a pass. Each of these gains one target, and over all targets a node gains its degree.
+            if not directed and n_iter > 0:
+                gains[1, column + target] += indptr[target + 1] - indptr[target]
+                for arc in range(indptr[target], indptr[target + 1]):
+                    here[np.uint64(indices[arc]), np.uint64(word)] |= bit
         for h in range(1 if directed else 2, n_iter + 1):
             if not _pass_rows(indptr, indices, here, there, column, gains[h]):
                 break
@@ -367,7 +371,7 @@ def popcount(word: np.uint64) -> np.int32:
 
 
 @kernel
-def search(
+def search(  # noqa: C901  (loops)
     roots: Int64, first: int, last: int, indptr: Int64, indices: Int32, most_steps: int, sizes: Int32
 ) -> tuple[int, int]:
     """Search breadth-first from the roots ``first..last``, stopping early after about ``most_steps`` arcs.
@@ -390,7 +394,7 @@ def search(
     seen = np.zeros(n, np.uint8)
     stamp = np.uint8(0)
     queue = np.empty(n + 1, np.int32)  # written one place ahead, to avoid a branch
-    start, stop, touched = np.empty((3, _AHEAD), np.int64)
+    start, stop, touched = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.int64)
     steps = 0
     while first < last and steps <= most_steps:
         if stamp == _LAST_STAMP:
@@ -409,15 +413,23 @@ def search(
                 for place in range(n_ahead):
                     node = queue[cursor + place]
                     start[place], stop[place] = indptr[node], indptr[node + 1]
-                for place in range(n_ahead):
-                    touched[place] = indices[min(start[place], last_arc)]
-                for place in range(n_ahead):
-                    for arc in range(start[place], stop[place]):
-                        other = indices[arc]
-                        queue[end] = other
-                        end += int(seen[other] != stamp)
-                        seen[other] = stamp
                     steps += stop[place] - start[place]
+                for place in range(n_ahead):  # a list of usual length fills two cache lines at most
+                    touched[place] = indices[min(start[place], last_arc)] + indices[stop[place] - 1]
+                # Unsigned indices: for a signed one numba adds a test whether it counts from the end.
+                if h < len(sizes) - 1:
+                    for place in range(n_ahead):
+                        for arc in range(np.uint64(start[place]), np.uint64(stop[place])):
+                            other = np.uint64(indices[arc])
+                            queue[end] = indices[arc]
+                            end += int(seen[other] != stamp)
+                            seen[other] = stamp
+                else:  # most arcs are those of the last round, whose nodes only have to be counted
+                    for place in range(n_ahead):
+                        for arc in range(np.uint64(start[place]), np.uint64(stop[place])):
+                            other = np.uint64(indices[arc])
+                            end += int(seen[other] != stamp)
+                            seen[other] = stamp
                 cursor += n_ahead
             cursor, level_end = level_end, end
             sizes[h, root] = end
@@ -441,8 +453,12 @@ def representatives(graph: GraphBatch) -> Int64:
     keys = arcs @ words[0]
     if graph.directed:
         keys += arcs.T @ words[1]
-    _, first, key_of_node = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return first[key_of_node.reshape(-1)]
+    order = np.lexsort(keys.T)  # stable, so of equal keys that of the first node comes first
+    is_new = np.ones(n, np.bool_)
+    is_new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    out = np.empty(n, np.int64)
+    out[order] = order[is_new][np.cumsum(is_new) - 1]
+    return out
 
 
 class RootedSubgraphs(NamedTuple):
@@ -540,9 +556,14 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
         arcs,
     )
     done = n_nodes = n_arcs = 0
+    first_graphs = min(len(chosen), _GRAPHS_OF_ROOM)
     while done < len(chosen):
-        # Room for another whole graph, and for twice as much as so far, so that copying stays linear.
-        cut = cut.with_room(n_nodes + max(n_nodes, batch.n_nodes), n_arcs + max(n_arcs, len(batch.indices)))
+        # Room for another whole graph, and for twice as much as so far, so that copying stays linear. There
+        # is some from the start, so that few roots need no copies; pages that are never touched cost nothing.
+        cut = cut.with_room(
+            n_nodes + max(n_nodes, first_graphs * batch.n_nodes),
+            n_arcs + max(n_arcs, first_graphs * len(batch.indices)),
+        )
         done = int(_cut(done, batch.indptr, batch.indices, chosen, hops, STEPS_PER_PIECE, cut))
         n_nodes = int(cut.subgraph_ptr[done])
         n_arcs = int(cut.indptr[n_nodes])
