@@ -1,3 +1,4 @@
+import pickle
 from dataclasses import replace
 
 import networkx as nx
@@ -251,3 +252,11 @@ def test_probes_change_no_verdict(name):
     found = tw.compare(g, h, readout=name)
     assert found.iteration == 3
     assert found.witness.counts == (12, 0)
+
+
+@settings(max_examples=25)
+@given(pair=pairs, name=st.sampled_from(["size", "rooted-wl", "canonical"]))
+def test_what_whole_graphs_settle_is_what_rounds_show(pair, name):
+    """Up to the last round; with a limit, only rounds are run."""
+    found = pickle.loads(pickle.dumps(tw.compare(pair[0], pair[1], readout=name)))  # noqa: S301
+    assert found == tw.compare(pair[0], pair[1], readout=name, n_iter=12)

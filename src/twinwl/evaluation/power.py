@@ -26,9 +26,8 @@ from twinwl.arrays import Float64
 from twinwl.datasets.generators import PairSuite, load_suite
 from twinwl.errors import TwinWLError, import_extra, prefix_errors, setting, shown
 from twinwl.evaluation.methods import imported
-from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
+from twinwl.graphs.batch import GraphBatch, relabelled
 from twinwl.isomorphism.comparison import compare
-from twinwl.isomorphism.hashing import EVERY_RADIUS_UP_TO, graph_keys
 from twinwl.isomorphism.readouts import resolve
 from twinwl.models.metrics import Rendered
 from twinwl.terminal import ProgressBar, aligned
@@ -493,20 +492,13 @@ def _judge_of(scored: Any, copies: Copies, takes: str | None) -> Judge:  # noqa:
 def _by_readout(readout: Any, copies: Copies) -> Judge:  # noqa: ANN401  (resolve checks it)
     """Judge by the Twin-WL test with a readout, run until no later round can differ."""
     readouts = resolve(readout)
+    # Those of the table are equal for isomorphic rooted subgraphs; a function of a user's need not be.
     are_known = all(part.is_known for part in readouts)
-    # These are computed once for all isomorphic rooted subgraphs, so copies have no values of their own.
-    sound_by_definition = are_known and not all(part.is_cheap for part in readouts)
 
     @cache
     def is_sound(graph: int) -> bool:
-        if sound_by_definition:
-            return True
-        original, relabelled_ones = copies.graphs[graph], copies.of(graph)
-        if are_known and original.n_nodes <= EVERY_RADIUS_UP_TO:
-            # A hash is never weaker than the test, and all copies are hashed at once.
-            keys = graph_keys(concatenate([original, relabelled_ones]), None, readouts)
-            return bool((keys == keys[0]).all())
-        return not any(compare(original, one, readout).distinguished for one in relabelled_ones)
+        original = copies.graphs[graph]
+        return are_known or not any(compare(original, one, readout).distinguished for one in copies.of(graph))
 
     def judge(g: int, h: int) -> Verdict:
         first, second = copies.graphs[g], copies.graphs[h]

@@ -288,86 +288,61 @@ def _join_pair(g: GraphBatch, h: GraphBatch) -> GraphBatch:
 def _run(
     pair: GraphBatch, readouts: Readouts, n_iter: int | None, *, same_colours: bool = False, **known: bool
 ) -> Comparison:
-    """Run rounds until one differs or no later round can; ``same_colours`` if 1-WL finds no difference."""
-    rounds = _Rounds(pair, readouts)
-    size_rows = _size_rows(pair, n_iter)
-    colours_before = sizes_before = np.empty(0, np.int32)
-    by_labels, complete = None, False
+    """Run rounds until one differs or no later round can; ``same_colours`` if 1-WL finds no difference.
+
+    With readouts that remember, two graphs that agree in a round agree in all rounds before it. Then readouts
+    are computed in rounds 0, 1, 2, 4, 8, … only, and a difference is traced back by halving.
+    """
+    reader, size_rows = RoundReader(pair, readouts), _size_rows(pair, n_iter)
+    remember = all(readout.remembers for readout in readouts)
+    rows: list[tuple[Int32, Int32]] = []  # colours and sizes of each round in which the colours agree
+    agreed, by_labels, by_twin, complete = -1, None, None, False  # ``agreed``: the last round known to agree
     for h, colours in enumerate(islice(colour_rounds(pair), None if n_iter is None else n_iter + 1)):
         by_labels = None if same_colours else _difference(pair, h, colours, ())
         if by_labels:
             break
-        sizes = next(size_rows)
+        rows.append((colours, next(size_rows)))
         # A round that changes neither colours nor identities is followed by rounds just like it.
-        if h and np.array_equal(colours, colours_before) and np.array_equal(sizes, sizes_before):
+        if h and all(map(np.array_equal, rows[-1], rows[-2])):
+            rows.pop()
             complete = True
             break
-        rounds.add(colours, sizes)
-        if rounds.witness:
-            break
-        colours_before, sizes_before = colours, sizes
-    by_twin = rounds.first_difference()
+        if not remember or h >= 2 * agreed:
+            by_twin = _difference_of_readouts(pair, h, rows[h], reader)
+            if by_twin:
+                break
+            agreed = h
+    last = len(rows) - 1
+    if by_twin is None and agreed < last:
+        by_twin = _difference_of_readouts(pair, last, rows[last], reader)
+    while by_twin and by_twin.iteration - agreed > 1:
+        h = (agreed + by_twin.iteration) // 2
+        earlier = _difference_of_readouts(pair, h, rows[h], reader)
+        by_twin, agreed = (earlier, agreed) if earlier else (by_twin, h)
     witness = by_twin or by_labels
     return Comparison(
         by="twin" if by_twin else "labels" if by_labels else None,
         witness=witness,
         readout=tuple(readout.name for readout in readouts),
-        iterations_run=witness.iteration if witness else len(rounds) - 1,
+        iterations_run=witness.iteration if witness else last,
         complete=complete or witness is not None,
         **known,
     )
 
 
-class _Rounds:
-    """Rounds in which the colours agree; looks for the first in which colours together with readouts differ.
-
-    With readouts that remember, two graphs that agree in a round agree in all rounds before it. Then only
-    rounds 0, 1, 2, 4, 8, … are looked at, and a difference is traced back to its first round by halving.
-    """
-
-    def __init__(self, pair: GraphBatch, readouts: Readouts) -> None:
-        self._pair = pair
-        self._reader = RoundReader(pair, readouts)
-        self._cheap = all(readout.is_cheap or not readout.is_known for readout in readouts)
-        self._remember = all(readout.remembers for readout in readouts)
-        self._rows: list[tuple[Int32, Int32]] = []  # colours and sizes of each round
-        self._agreed = -1  # the last round that is known to agree
-        self.witness: Witness | None = None
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def add(self, colours: Int32, sizes: Int32) -> None:
-        """Add the next round, and compare it if it is its turn; `witness` is set if it differs."""
-        self._rows.append((colours, sizes))
-        h = len(self._rows) - 1
-        if not self._remember or h >= 2 * self._agreed:
-            self._inspect_round(h)
-
-    def first_difference(self) -> Witness | None:
-        """Return a witness of the first round that differs among all rounds added, or None."""
-        last = len(self._rows) - 1
-        if self.witness is None and self._agreed < last:
-            self._inspect_round(last)
-        while self.witness and self.witness.iteration - self._agreed > 1:
-            self._inspect_round((self._agreed + self.witness.iteration) // 2)
-        return self.witness
-
-    def _inspect_round(self, h: int) -> None:
-        colours, sizes = self._rows[h]
-        found = None
-        if h > 1 and not self._cheap:
-            # Graphs that differ most often do so where subgraphs are largest: one such colour may show it.
-            largest = np.flatnonzero(sizes == sizes.max())
-            rarest = np.argmin(np.bincount(colours)[colours[largest]])
-            nodes = np.flatnonzero(colours == colours[largest[rarest]])
-            found = _difference(self._pair, h, colours, self._reader.read(sizes, h, nodes), nodes)
-        if not found:
-            found = _difference(self._pair, h, colours, self._reader.read(sizes, h))
+def _difference_of_readouts(
+    pair: GraphBatch, h: int, row: tuple[Int32, Int32], reader: RoundReader
+) -> Witness | None:
+    colours, sizes = row
+    if h > 1 and reader.is_costly:
+        # Graphs that differ most often do so where subgraphs are largest: one such colour may show it.
+        largest = np.flatnonzero(sizes == sizes.max())
+        rarest = np.argmin(np.bincount(colours)[colours[largest]])
+        nodes = np.flatnonzero(colours == colours[largest[rarest]])
+        found = _difference(pair, h, colours, reader.read(sizes, h, nodes), nodes)
         if found:
-            self.witness = found
-        else:
-            self._agreed = h
+            return found
+    return _difference(pair, h, colours, reader.read(sizes, h))
 
 
 def _difference(

@@ -163,6 +163,7 @@ class RoundReader:
         self._source = Neighbourhoods(batch)
         self._readouts = readouts
         self._only_sizes = only_sizes(readouts)
+        self.is_costly = any(readout.is_known and not readout.is_cheap for readout in readouts)
         self._round = -1
         self._sizes = np.zeros(batch.n_nodes, np.int32)
         self._held: tuple[Values, ...] = ()

@@ -303,7 +303,8 @@ def _pass_targets(
     Parameters
     ----------
     column, gains : array of int32, shape (n_iter + 1, at least column + n)
-        Row h is increased by the number of targets that are reached in round h and not before.
+        Row h is increased by the number of targets that are reached in round h and not before. (Row 1 of an
+        undirected graph is right only once all targets have been passed.)
     """
     n, n_iter = len(indptr) - 1, len(gains) - 1
     # Two arrays: what numba unpacks from one is not known to be contiguous, and half as fast.
