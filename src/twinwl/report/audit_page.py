@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 
 from twinwl.datasets.generators import BREC_PARTS
 from twinwl.evaluation.power import Power, published_for
-from twinwl.graphs.batch import GraphBatch
 from twinwl.models.metrics import METRICS
 from twinwl.report.page import Block, Drawings, Page, PlainTable, Section, svg_of
 from twinwl.report.picture import svg_element
@@ -185,10 +184,8 @@ def _pictures(audit: Audit) -> list[str]:
 def _picture(
     data: Dataset, place: int, title: str, size: tuple[float, float], slots: dict[object, int]
 ) -> list[str]:
-    """Draw a graph, a molecule with its elements as labels; nothing if it is too large to be seen."""
+    """Draw a graph, a molecule as its formula; nothing if it is too large to be seen."""
     graph, smiles = data.graphs[place], None if data.smiles is None else data.smiles[place]
-    if smiles is not None:  # whatever level it was read at
-        graph = GraphBatch.from_smiles([smiles])
     small = 0 < graph.n_nodes <= _LARGEST_DRAWN
     return [svg_of(graph, smiles, title=title, size=size, slots=slots)] if small else []
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -133,9 +133,8 @@ def rounds_to_show(pair: GraphBatch, iteration: int | None, n_iter: int | None =
     most = _MOST_ROUNDS if iteration is None else iteration + 2
     sizes = rooted_sizes(pair, most)
     stable = refine(pair, None, edge_labels=True).n_iter
-    grown = np.flatnonzero((sizes[1:] != sizes[:-1]).any(axis=1))
-    settled = max(stable, int(grown[-1]) + 1 if len(grown) else 0)
-    return max(min(settled, most), iteration or 0)
+    growing = np.flatnonzero((sizes[1:] != sizes[:-1]).any(axis=1)) + 1
+    return max(min(max([stable, *growing.tolist()]), most), iteration or 0)
 
 
 def slots_of_colours(colours: Int32) -> Int32:
@@ -336,7 +335,8 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         verdict=verdict_of(pair, comparison),
         distinguished=comparison.distinguished,
         sides=[
-            side_of_page(side, (first, second)[side], drawings[side], pair, rounds[start]) for side in (0, 1)
+            {"name": part.names[0], "facts": facts_of(part.graphs), "drawing": drawing}
+            for part, drawing in zip((first, second), drawings)
         ],
         rounds=shown,
         n_iter=last,
@@ -346,6 +346,7 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
         notice=f"Graphs of more than {LARGEST_DRAWN} nodes are not drawn. The vectors below are complete.",
         data={
             "start": start,
+            "directed": pair.directed,
             "paints": [list(paint(slot)) for slot in range(len(FILLS) ** 2)],
             "labels": [shown_label(label) for label in pair.node_vocabulary],
             "edge_labels": [
@@ -367,31 +368,6 @@ def _rounds(pair: GraphBatch, comparison: Comparison, n_iter: int | None) -> lis
     return rounds
 
 
-def side_of_page(
-    index: int, named: Dataset, drawing: Drawing | None, pair: GraphBatch, state: Round
-) -> Fields:
-    """Return the data of one graph for the template, in the round that is shown first."""
-    letter, graph, first = "ab"[index], named.graphs, int(pair.graph_ptr[index])
-    letters = {entry.node: entry for entry in drawing.letters} if drawing else {}
-    labels = [shown_label(label) for label in graph.labels_of_nodes()]
-    nodes = []
-    for node, (x, y) in enumerate(drawing.points.tolist() if drawing else []):
-        colour, size = int(state.colours[first + node]), int(state.sizes[first + node])
-        labelled = f", label {labels[node]}" if graph.has_node_labels else ""
-        text = f"Node {node} of graph {letter.upper()}{labelled}, colour {colour}, rooted size {size}"
-        look = paint(int(state.slots[first + node]))._asdict()
-        nodes.append({"x": x, "y": y, "size": size, "letter": letters.get(node), "description": text, **look})
-    return {
-        "index": index,
-        "letter": letter,
-        "name": named.names[0],
-        "facts": facts_of(graph),
-        "drawing": drawing,
-        "arrows": graph.directed,
-        "nodes": nodes,
-    }
-
-
 def shown_label(label: Label) -> str:
     """Format a label for display.
 
@@ -408,27 +384,15 @@ def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> Fields:
     first, end = pair.graph_ptr[side : side + 2].tolist()
     arrays = {
         name: [getattr(state, name)[first:end].tolist() for state in rounds]
-        for name in ("colours", "slots", "sizes")
+        for name in ("colours", "slots", "sizes", "marked")
     }
+    graph = pair[side]
     return {
-        "around": _around(pair, first, end),
-        "labels": pair.node_labels[first:end].tolist() if pair.has_node_labels else None,
+        "arcs": [ends.tolist() for ends in graph.arcs()],
+        "arc_labels": None if graph.edge_labels is None else graph.edge_labels.tolist(),
+        "labels": graph.node_labels.tolist() if graph.has_node_labels else None,
         **arrays,
-        "marked": [state.marked[first:end].nonzero()[0].tolist() for state in rounds],
     }
-
-
-def _around(pair: GraphBatch, first: int, end: int) -> list[Any]:
-    """Return each node's neighbours: (neighbour, edge label or -1, whether the edge or arc leads there)."""
-    sources, targets = pair.arcs()
-    codes = np.full(len(targets), -1) if pair.edge_labels is None else pair.edge_labels
-    around: list[Any] = [[] for _ in range(end - first)]
-    for u, v, code in zip((sources - first).tolist(), (targets - first).tolist(), codes.tolist()):
-        if 0 <= u < end - first:
-            around[u].append([v, code, 1])
-            if pair.directed:
-                around[v].append([u, code, 0])
-    return around
 
 
 def _round(pair: GraphBatch, state: Round, text: tuple[str, str], *, drawn: bool) -> Fields:

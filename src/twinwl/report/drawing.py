@@ -64,10 +64,8 @@ _ASPECT = 1.35  # width to height of the packed whole
 _ANGLES = np.linspace(0.0, np.pi / 2, 90, endpoint=False)
 _CLOSEST = 0.8  # nodes nearer than this, in edge lengths, would touch
 _PUSHES = 60
-_DETOUR = 0.15  # if the way along an edge is hardly longer through a node, that node seems to lie on the edge
-_RESTARTS = 6
-_LARGEST_RESTARTED = 120
 _ITERATIONS_PER_NODE = 60
+_RESTARTS = 5
 
 
 def spring_positions(graph: GraphBatch) -> Float64:
@@ -109,61 +107,24 @@ def _component(graph: igraph.Graph) -> Float64:
     if n_nodes == 1:
         return np.zeros((1, 2))
     edges = np.unique(np.sort(graph.get_edgelist(), axis=1), axis=0)
-    spread = [
-        _apart(found / max(float(np.median(_lengths(found, edges))), 1e-9))
-        for found in _candidates(graph, edges)
-    ]
-    placed = _straighten(min(spread, key=lambda found: _untidiness(found, edges)), edges)
-    return placed - placed.min(axis=0)
-
-
-def _candidates(graph: igraph.Graph, edges: Int64) -> list[Float64]:
-    """Relax the springs from a circle and, if the graph is planar, from a drawing without crossings."""
-    n_nodes = graph.vcount()
-    angles = 2 * np.pi * np.arange(n_nodes) / n_nodes
-    starts = [np.column_stack([np.cos(angles), np.sin(angles)])]
-    plain = nx.Graph(edges.tolist())
-    if nx.is_planar(plain):
-        drawn = nx.planar_layout(plain)
-        starts.append(np.array([drawn[node] for node in range(n_nodes)]))
-    if n_nodes <= _LARGEST_RESTARTED:  # other ways round the circle may untangle it
-        generator = np.random.default_rng(0)
-        starts += [generator.permutation(starts[0]) for _ in range(_RESTARTS)]
+    plain, generator = nx.Graph(edges.tolist()), np.random.default_rng(0)
+    laid_out = (nx.planar_layout if nx.is_planar(plain) else nx.circular_layout)(
+        plain, scale=np.sqrt(n_nodes)
+    )
+    first = np.array([laid_out[node] for node in range(n_nodes)])
     steps = {"maxiter": _ITERATIONS_PER_NODE * n_nodes, "epsilon": 1e-6}
-    scale = np.sqrt(n_nodes) / 2
-    seeds = [(start - start.mean(axis=0)) / max(float(start.std()), 1e-9) * scale for start in starts]
-    return [np.array(graph.layout_kamada_kawai(seed=seed.tolist(), **steps).coords) for seed in seeds]
+    found = []
+    for start in [first, *(generator.permutation(first) for _ in range(_RESTARTS))]:
+        relaxed = np.array(graph.layout_kamada_kawai(seed=start.tolist(), **steps).coords)
+        found.append(_apart(relaxed / max(float(np.median(_lengths(relaxed, edges))), 1e-9)))
+    # Springs that got stuck have long and short edges, often across other edges and nodes.
+    tidiest = min(found, key=lambda placed: round(float(_lengths(placed, edges).std()), 6))
+    placed = _straighten(tidiest, edges)
+    return placed - placed.min(axis=0)
 
 
 def _lengths(placed: Float64, edges: Int64) -> Float64:
     return np.linalg.norm(placed[edges[:, 0]] - placed[edges[:, 1]], axis=1)
-
-
-def _untidiness(placed: Float64, edges: Int64) -> tuple[int, float]:
-    """Return a sorting key: few crossings and nodes on edges first, then edges of even length."""
-    faults = _crossings(placed, edges) + 2 * _collisions(placed, edges)
-    return faults, round(float(_lengths(placed, edges).std()), 6)
-
-
-def _collisions(placed: Float64, edges: Int64) -> int:
-    """Count nodes that seem to lie on an edge of other nodes."""
-    distances = np.linalg.norm(placed[:, None] - placed[None], axis=2)
-    u, v = edges.T
-    detours = distances[u] + distances[v] - distances[u, v][:, None]  # of each edge through each node
-    return int((detours < _DETOUR).sum()) - edges.size  # the two ends of an edge make no detour
-
-
-def _crossings(placed: Float64, edges: Int64) -> int:
-    """Count pairs of edges that cross: each has its ends on either side of the other.
-
-    Edges that share a node do not cross, because its side is exactly 0.
-    """
-    u, v = edges.T
-    x, y = np.moveaxis(placed[None] - placed[u, None], 2, 0)  # from the start of each edge to each node
-    along = placed[v] - placed[u]
-    side = along[:, :1] * y - along[:, 1:] * x
-    parted = side[:, u] * side[:, v] < 0
-    return int((parted & parted.T).sum()) // 2
 
 
 def _apart(placed: Float64) -> Float64:
@@ -198,10 +159,9 @@ _MARGIN = 34.0
 SMALLEST = (330.0, 210.0)  # a smaller canvas would make the nodes of small graphs huge
 _SECOND_STROKE = 5.5
 _MOST_EDGE_LABELS = 48  # more of them hide the drawing
-_SIDES = {(1, 0): "right", (-1, 0): "left", (0, 1): "below", (0, -1): "above"}
+_SIDES: dict[tuple[float, float], str] = {(1, 0): "right", (-1, 0): "left", (0, 1): "below", (0, -1): "above"}
 _CORNERS = ((1, -1), (-1, -1), (1, 1), (-1, 1))
-_TURNS = np.arange(24) * np.pi / 12 - np.pi / 2  # upwards first, where y points down
-_DIRECTIONS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
+_DIRECTIONS = [(np.sin(turn), -np.cos(turn)) for turn in np.arange(24) * np.pi / 12]  # upwards first
 
 
 class Stroke(NamedTuple):
@@ -218,12 +178,25 @@ class Stroke(NamedTuple):
 
 
 class Letter(NamedTuple):
-    """A few characters somewhere on the canvas."""
+    """The label of an edge."""
 
     text: str
     x: float
     y: float
-    node: int | None = None
+
+
+class AtomText(NamedTuple):
+    """Text at an atom; carbon has an empty element and no text."""
+
+    element: str
+    hydrogens: int
+    charge: str
+    side: str
+    """Position of the hydrogens: ``right``, ``left``, ``below`` or ``above`` the element."""
+    corner: tuple[float, float]
+    """Position of the charge, as signs of x and y."""
+    beside: tuple[float, float]
+    """From the atom to a place for its element beside a disc: the direction farthest from its bonds."""
 
 
 @dataclass(frozen=True)
@@ -233,16 +206,18 @@ class Drawing:
     Attributes
     ----------
     points : array of float64, shape (n_nodes, 2)
-    strokes, letters, edge_letters
-        The other shapes; ``letters`` are the elements of a molecule's atoms.
+    strokes, edge_letters
+        The other shapes.
+    texts : list of AtomText
+        One per atom of a molecule; empty for other graphs.
     width, height : float
         Size of the canvas.
     """
 
     points: Float64
     strokes: list[Stroke]
-    letters: list[Letter]
     edge_letters: list[Letter]
+    texts: list[AtomText]
     width: float
     height: float
 
@@ -271,25 +246,17 @@ def on_one_canvas(
         for graph, each in zip(graphs, atoms)
     ]
     extents = [points.max(axis=0, initial=-2 * _MARGIN) + 2 * _MARGIN for points in layouts]
-    canvas = np.max([smallest, *extents], axis=0)
+    canvas = np.max([smallest, *extents], axis=0).tolist()
     return [
-        _drawing(graph, each, points + (canvas - extent) / 2 + _MARGIN, canvas)
+        _drawing(graph, each, points + (np.array(canvas) - extent) / 2 + _MARGIN, canvas)
         for graph, each, points, extent in zip(graphs, atoms, layouts, extents)
     ]
 
 
-def _drawing(graph: GraphBatch, atoms: Chem.Mol | None, points: Float64, canvas: Float64) -> Drawing:
-    letters, edge_letters = [], []
+def _drawing(graph: GraphBatch, atoms: Chem.Mol | None, points: Float64, canvas: list[float]) -> Drawing:
     if atoms is None:
-        strokes = _plain_strokes(graph, points)
-        edge_letters = _edge_letters(graph, points)
-    else:
-        strokes = _bonds(atoms, points)
-        elements = [atom.GetSymbol() for atom in atoms.GetAtoms()]
-        # Carbon is a corner of the formula, but a single one needs a letter to be visible.
-        texts = {node: text for node, text in enumerate(elements) if text != "C" or len(elements) == 1}
-        letters = [_beside(text, node, graph, points) for node, text in texts.items()]
-    return Drawing(points, strokes, letters, edge_letters, *canvas.tolist())
+        return Drawing(points, _plain_strokes(graph, points), _edge_letters(graph, points), [], *canvas)
+    return Drawing(points, _bonds(atoms, points), [], atom_texts(atoms, graph, points), *canvas)
 
 
 def _plain_strokes(graph: GraphBatch, points: Float64) -> list[Stroke]:
@@ -343,18 +310,6 @@ def read_molecule(molecule: Chem.Mol | str) -> Chem.Mol:
         return chem.MolFromSmiles(molecule) if isinstance(molecule, str) else chem.Mol(molecule)
 
 
-class AtomText(NamedTuple):
-    """Text at an atom; carbon has an empty element and no text."""
-
-    element: str
-    hydrogens: int
-    charge: str
-    side: str
-    """Position of the hydrogens: ``right``, ``left``, ``below`` or ``above`` the element."""
-    corner: tuple[int, int]
-    """Position of the charge, as signs of x and y."""
-
-
 def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: Float64) -> list[AtomText]:
     """Return the text of each atom of a drawn molecule.
 
@@ -369,45 +324,35 @@ def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: Float64) -> 
 
     >>> from twinwl.graphs.batch import GraphBatch
     >>> ethanol = GraphBatch.from_smiles(["CCO"])
-    >>> atom_texts("CCO", ethanol, np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))[2]
-    AtomText(element='O', hydrogens=1, charge='', side='right', corner=(1, -1))
+    >>> atom_texts("CCO", ethanol, np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]))[2][:5]
+    ('O', 1, '', 'right', (1, -1))
     """
     texts = []
     for node, atom in enumerate(read_molecule(molecule).GetAtoms()):
         element, charge = str(atom.GetSymbol()), int(atom.GetFormalCharge())
-        bonds = _ways(node, graph, points)
+        bonds = _unit(points[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]] - points[node])
         if element == "C" and not charge and len(bonds) and not atom.GetNumRadicalElectrons():
-            texts.append(AtomText("", 0, "", "right", (1, -1)))
-            continue
-        side = _SIDES[_roomiest(bonds, _SIDES, 0.5)]  # no bond within 60 degrees
-        corner = _roomiest(bonds, _CORNERS, 1.1)  # none within 39 degrees
-        texts.append(AtomText(element, int(atom.GetTotalNumHs()), _shown_charge(charge), side, corner))
+            element = ""  # a corner of the formula
+        size = "" if abs(charge) == 1 else str(abs(charge))
+        distance, away = RADIUS + 6 + 4 * len(element), _roomiest(bonds, _DIRECTIONS, -2.0)
+        texts.append(
+            AtomText(
+                element,
+                int(atom.GetTotalNumHs()),
+                f"{size}{'+' if charge > 0 else '−'}" if charge else "",
+                _SIDES[_roomiest(bonds, _SIDES, 0.5)],  # no bond within 60 degrees
+                _roomiest(bonds, _CORNERS, 1.1),  # none within 39 degrees
+                (distance * away[0], distance * away[1]),
+            )
+        )
     return texts
 
 
-def _roomiest(bonds: Float64, ways: Iterable[tuple[int, int]], near: float) -> tuple[int, int]:
+def _roomiest(bonds: Float64, ways: Iterable[tuple[float, float]], near: float) -> tuple[float, float]:
     """Return the first way without a bond near it, or the one where the nearest bond is farthest."""
     nearest_bond = {way: float((bonds @ way).max(initial=-2.0)) for way in ways}
     free = (way for way, cosine in nearest_bond.items() if cosine < near)
     return next(free, min(nearest_bond, key=lambda way: round(nearest_bond[way], 3)))
-
-
-def _shown_charge(charge: int) -> str:
-    size = "" if abs(charge) == 1 else str(abs(charge))
-    return f"{size}{'+' if charge > 0 else '−'}" if charge else ""
-
-
-def _ways(node: int, graph: GraphBatch, points: Float64) -> Float64:
-    """Return the directions from a node to its neighbours, as vectors of length 1."""
-    return _unit(points[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]] - points[node])
-
-
-def _beside(text: str, node: int, graph: GraphBatch, points: Float64) -> Letter:
-    """Put a letter next to its node, where the nearest bond is farthest."""
-    nearest_bond = (_ways(node, graph, points) @ _DIRECTIONS.T).max(axis=0, initial=-2.0)
-    distance = RADIUS + 6 + 4 * len(text)
-    x, y = points[node] + distance * _DIRECTIONS[nearest_bond.round(6).argmin()]
-    return Letter(text, float(x), float(y), node)
 
 
 def _edge_letters(graph: GraphBatch, points: Float64) -> list[Letter]:

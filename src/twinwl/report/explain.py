@@ -26,7 +26,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.models.metrics import positive_class
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
-from twinwl.report.drawing import SMALLEST, AtomText, Drawing, atom_texts, draw, read_molecule
+from twinwl.report.drawing import SMALLEST, AtomText, Drawing, draw, read_molecule
 from twinwl.report.page import facts_of, rendered
 from twinwl.terminal import ProgressBar, counted
 
@@ -234,18 +234,15 @@ def _with_target(label: Any, target: str | None) -> Any:  # noqa: ANN401  (any c
 
 
 def _side_and_mean(explanations: list[Explanation], places: list[Occurrence]) -> tuple[str, float]:
-    sides = {explanations[place.graph].sides for place in places}
-    if len(sides) == 1:
-        mean = sum(place.share for place in places) / len(places)
-        return sides.pop()[mean <= 0], mean
-    # Of several classes, a share for one is a share against the class that it was weighed against.
+    # A share for one class is a share against the class that it was weighed against.
     sums: dict[str, float] = defaultdict(float)
     for place in places:
         wanted, other = explanations[place.graph].sides
         sums[wanted] += place.share
         sums[other] -= place.share
     side = max(sorted(sums), key=lambda name: sums[name])
-    return side, sums[side] / len(places)
+    second_of_two = {explanations[place.graph].sides[1] for place in places} == {side}
+    return side, (-1 if second_of_two else 1) * sums[side] / len(places)
 
 
 STRONGEST = 0.86  # of the full colour, so that letters on a disc stay readable
@@ -294,15 +291,12 @@ def drawing_of(graph: GraphBatch, molecule: Chem.Mol | str | None = None) -> Dra
 def nodes_shown(
     explanation: Explanation,
     drawing: Drawing | None,
-    molecule: Chem.Mol | str | None = None,
     model: Any = None,  # noqa: ANN401
 ) -> list[ShownNode]:
     """Return every node with its share; with the model, nodes with unseen colours are marked."""
     graph, shares = explanation.graph, explanation.node_shares
     largest = float(np.abs(shares).max(initial=0.0)) or 1.0
-    texts: list[AtomText] | list[None] = [None] * graph.n_nodes
-    if drawing is not None and molecule is not None:
-        texts = atom_texts(molecule, graph, drawing.points)
+    texts: Sequence[AtomText | None] = (drawing and drawing.texts) or [None] * graph.n_nodes
     unseen: list[int | None] = [None] * graph.n_nodes
     alphabet = alphabet_of(model)
     if alphabet is not None:
@@ -456,7 +450,7 @@ def _tile(data: Dataset, number: int, explanation: Explanation, model: Any = Non
         "name": data.names[number],
         "facts": facts_of(explanation.graph, molecule=molecule is not None),
         "drawing": drawing,
-        "nodes": nodes_shown(explanation, drawing, molecule, model),
+        "nodes": nodes_shown(explanation, drawing, model),
     }
 
 
@@ -472,24 +466,24 @@ def _draw(data: Dataset, model: Any) -> Fields:  # noqa: ANN401
 
 def _parts(explanation: Explanation) -> list[Fields]:
     """Return the terms of the decision as bars, each starting where the previous one ends."""
-    shares = explanation.node_shares
-    steps = [
-        ("Intercept", explanation.intercept),
-        (f"Shares for {explanation.sides[0]}", float(shares[shares > 0].sum())),
-        (f"Shares for {explanation.sides[1]}", float(shares[shares < 0].sum())),
-    ]
-    ends = list(itertools.accumulate((step for _, step in steps), initial=0.0))
-    steps.append(("Decision", ends[-1]))
+    shares, (wanted, other) = explanation.node_shares, explanation.sides
+    steps = {
+        "Intercept": explanation.intercept,
+        f"Shares for {wanted}": float(shares[shares > 0].sum()),
+        f"Shares for {other}": float(shares[shares < 0].sum()),
+    }
+    ends = list(itertools.accumulate(steps.values(), initial=0.0))
+    steps["Decision"] = ends[-1]
     low, scale = min(ends), 100 / ((max(ends) - min(ends)) or 1.0)
     return [
         {
             "title": title,
             "value": value,
-            "left": (min(start, end) - low) * scale,
+            "left": (min(start, start + value) - low) * scale,
             "width": abs(value) * scale,
             "zero": -low * scale,
         }
-        for (title, value), start, end in zip(steps, [*ends[:-1], 0.0], [*ends[1:], ends[-1]])
+        for (title, value), start in zip(steps.items(), [*ends[:-1], 0.0])
     ]
 
 

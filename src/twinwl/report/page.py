@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -211,7 +210,7 @@ def svg_of(
     root: int | None = None,
     slots: dict[object, int] | None = None,
 ) -> Markup:
-    """Return one graph as an SVG element: nodes painted by label, the carbons of a molecule as corners.
+    """Return one graph as an SVG element: a structural formula, or nodes painted by label.
 
     Parameters
     ----------
@@ -231,8 +230,7 @@ def svg_of(
     drawing, slots = draw(graph, molecule, size), {} if slots is None else slots
     discs = [
         (*point, str(label) if graph.has_node_labels else "", paint(slots.setdefault(label, len(slots))))
-        for point, label in zip(drawing.points.tolist(), graph.labels_of_nodes())
-        if molecule is None or not _CORNER.fullmatch(str(label))
+        for point, label in zip(drawing.points.tolist(), () if drawing.texts else graph.labels_of_nodes())
     ]
     return fragment("graph", drawing, discs, title, root)
 
@@ -244,7 +242,6 @@ def fragment(name: str, *values: object) -> Markup:
 
 
 _GRAPHS_DRAWN = 8
-_CORNER = re.compile(r"C(H\d?)?( X\d)?( ring)?")  # labels of a plain carbon, of every level
 _LARGEST_DRAWN = 120  # maximum number of nodes of a readable drawing
 
 

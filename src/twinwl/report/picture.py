@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from io import BytesIO
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ import numpy as np
 from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from twinwl.arrays import Fields, Int64
+from twinwl.arrays import Fields
 from twinwl.errors import TwinWLError, import_extra, shown
 from twinwl.files.storage import open_to_write
 from twinwl.report.drawing import AtomText, Drawing, draw, paint
@@ -29,10 +31,10 @@ if TYPE_CHECKING:
     from twinwl.models.explanation import Explanation
 
 _FOR, _AGAINST, _NOTHING = "#d86749", "#4785bf", "#f4f2ec"  # as strong as the page paints them
-_INK, _SOFT, _FAINT, _EDGE = "#1d2026", "#5b616e", "#8b909b", "#9aa0ab"
+_INK, _SOFT, _EDGE = "#1d2026", "#5b616e", "#9aa0ab"
 _HALO, _DISC = 21.0, 16.0
-_HEAD, _FOOT, _SIDE = 84.0, 70.0, 26.0  # room around the drawing
 _LARGEST = 1400.0  # points across; a larger drawing is scaled down
+_TITLES = 130.0  # room above and below the drawing, in points
 _POINTS = 72.0  # per inch
 _UNDATED: dict[str, dict[str, None] | None] = {
     ".png": None,
@@ -76,8 +78,10 @@ def draw_explanation(
     TwinWLError
         If the graph is too large to be drawn, the molecule does not match it, or the file cannot be written.
     """
-    atoms = None if molecule is None else _checked_molecule(molecule, explanation.graph.n_nodes)
-    drawing = drawing_of(explanation.graph, atoms)
+    drawing = drawing_of(
+        explanation.graph,
+        None if molecule is None else _checked_molecule(molecule, explanation.graph.n_nodes),
+    )
     if drawing is None:
         raise TwinWLError(
             f"{name or 'the graph'} has {explanation.graph.n_nodes:,} nodes, too many for a picture; "
@@ -87,42 +91,41 @@ def draw_explanation(
         axes = target
     else:
         _check_ending(Path(target))
-        width, height = drawing.width + 2 * _SIDE, drawing.height + _HEAD + _FOOT
-        scale = min(1.0, _LARGEST / max(width, height)) / _POINTS
-        figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
-        axes = figure.add_axes((0, 0, 1, 1))
-    scale = _frame(axes, drawing, _HEAD, _FOOT, _SIDE)
-    nodes = nodes_shown(explanation, drawing, atoms, model)
-    largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
-    shades = LinearSegmentedColormap.from_list("shares", [_AGAINST, _NOTHING, _FOR])
-    colours = shades(Normalize(-largest, largest)([node.share for node in nodes]))
-    texts = [] if atoms is not None else [node.label.replace("–", "")[:5] for node in nodes]
-    _draw(axes, drawing, colours, texts, scale, molecule=atoms is not None)
-    if atoms is not None:
-        for (x, y), node, colour in zip(drawing.points, nodes, colours):
-            if node.text is not None and node.text.element:
-                axes.add_patch(Circle((x, y), 12, facecolor=colour, linewidth=0, zorder=3))
-                _write_atom(axes, x, y, node.text, 16 * scale)
+        scale = min(1.0, _LARGEST / max(drawing.width, drawing.height)) / _POINTS
+        axes = Figure((drawing.width * scale, drawing.height * scale + _TITLES / _POINTS)).add_subplot()
+    nodes = nodes_shown(explanation, drawing, model)
     unseen = [node.number for node in nodes if node.unseen is not None]
-    for x, y in drawing.points[unseen]:
-        dashes = {"linestyle": (0, (3, 2)), "linewidth": 1.4 * scale, "edgecolor": _INK, "zorder": 5}
-        axes.add_patch(Circle((x, y), _HALO - 1, fill=False, **dashes))
+    largest = max([abs(node.share) for node in nodes], default=0.0) or 1.0
+    shades = ScalarMappable(
+        Normalize(-largest, largest),
+        LinearSegmentedColormap.from_list("shares", [_AGAINST, _NOTHING, _FOR]),
+    )
+    marked = f"; dashed: unseen {'atom' if drawing.texts else 'node'}s" if unseen else ""
+    figure: Any = axes.figure
+    legend = figure.colorbar(shades, ax=axes, location="bottom", shrink=0.6, aspect=30, pad=0.04)
+    legend.set_label(f"share of the decision{marked}", color=_SOFT)
+    legend.outline.set_visible(False)
+    wanted, other = explanation.sides
+    ends = {-largest: other, largest: wanted}
+    legend.set_ticks(
+        list(ends), labels=[_plain(f"for {side}\n{signed(share)}") for share, side in ends.items()]
+    )
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-    for text, y, size, ink in ((headline(explanation, probability), 34, 17, _INK), (short, 60, 11, _SOFT)):
-        fitting = min(size, 1.55 * (drawing.width + _SIDE) / max(1, len(text)))
-        weight = "bold" if ink == _INK else "normal"
-        _put(axes, drawing.width / 2, y - _HEAD, text, fitting * scale, ink, fontweight=weight)
-    marked = f"; dashed: unseen {'node' if atoms is None else 'atom'}s" if unseen else ""
-    _add_legend(axes, explanation, largest, shades, drawing, scale, f"share of the decision{marked}")
-    axes.set_aspect("equal")  # the legend's colours have just loosened it
+    axes.set_title(_plain(headline(explanation, probability)), fontweight="bold", pad=24)
+    axes.text(0.5, 1.02, _plain(short), transform=axes.transAxes, ha="center", color=_SOFT)
+    texts = [node.label.replace("–", "")[:5] for node in nodes]
+    scale = _draw(axes, drawing, shades.to_rgba(np.array([node.share for node in nodes])).tolist(), texts)
+    for place in drawing.points[unseen]:
+        dashes = {"linestyle": (0, (3, 2)), "linewidth": 1.4 * scale, "edgecolor": _INK, "zorder": 5}
+        axes.add_patch(Circle(place, _HALO - 1, fill=False, **dashes))
     if not isinstance(target, Axes):
         _write(figure, Path(target), dpi=200)
 
 
 def explanation_svg(explanation: Explanation) -> Markup:
     """Return the drawing of an explanation as an SVG element, for notebooks."""
-    figure = Figure(figsize=(6, 4))
-    draw_explanation(explanation, figure.add_axes((0, 0, 1, 1)))
+    figure = Figure((6, 4))
+    draw_explanation(explanation, figure.add_subplot())
     return svg_element(figure)
 
 
@@ -143,17 +146,14 @@ def example_graphs(data: Dataset, n_graphs: int = 2) -> list[int]:
     [0, 1]
     """
     sizes = data.graphs.nodes_per_graph
+    wanted = min(float(np.median(sizes)), float(_EASY_TO_DRAW))
+    nearest_first = np.argsort(np.abs(sizes - wanted), kind="stable")
     if data.groups is not None and n_graphs > 1:
-        first = _usual(sizes, np.arange(len(data)))
-        return np.flatnonzero(data.groups == data.groups[first]).tolist()[:n_graphs]
+        return np.flatnonzero(data.groups == data.groups[nearest_first[0]]).tolist()[:n_graphs]
     y = np.zeros(len(data)) if data.y is None or data.card.n_classes is None else data.y
-    classes = np.unique(y)
-    chosen: list[int] = []
-    for turn in range(n_graphs):
-        left = np.setdiff1d(np.flatnonzero(y == classes[turn % len(classes)]), chosen)
-        if len(left):
-            chosen.append(_usual(sizes, left))
-    return chosen
+    of_class = [nearest_first[y[nearest_first] == value].tolist() for value in np.unique(y)]
+    by_turns = [graph for turn in zip_longest(*of_class) for graph in turn if graph is not None]
+    return by_turns[:n_graphs]
 
 
 def title_of(data: Dataset, graph: int) -> str:
@@ -189,15 +189,9 @@ def save_figure(data: Dataset, graphs: Sequence[int], path: str | Path) -> None:
         drawing = draw(graph)
         labels = graph.labels_of_nodes() if graph.has_node_labels and graph.n_nodes <= _EASY_TO_DRAW else []
         colours = [paint(int(code)).fill for code in graph.node_labels]
-        _draw(axes, drawing, colours, [str(label)[:3] for label in labels], _frame(axes, drawing))
+        _draw(axes, drawing, colours, [str(label)[:3] for label in labels])
         axes.set_title(title_of(data, number), fontsize=10)
     _write(figure, Path(path), dpi=150)
-
-
-def _usual(sizes: Int64, among: Int64) -> int:
-    """Return the graph whose size is nearest the median, or nearest the drawable limit if that is less."""
-    wanted = min(float(np.median(sizes[among])), float(_EASY_TO_DRAW))
-    return int(among[np.argmin(np.abs(sizes[among] - wanted))])
 
 
 def _check_ending(path: Path) -> None:
@@ -213,7 +207,7 @@ def _write(figure: Figure, path: Path, dpi: int) -> None:
 def _save(figure: Figure, stream: IO[bytes], ending: str, dpi: int) -> None:
     """Write a figure without dates and random names, so that the same call gives the same bytes."""
     with rc_context({"svg.hashsalt": "twinwl"}):
-        figure.savefig(stream, format=ending[1:], dpi=dpi, metadata=_UNDATED[ending])
+        figure.savefig(stream, format=ending[1:], dpi=dpi, bbox_inches="tight", metadata=_UNDATED[ending])
 
 
 def _checked_molecule(molecule: object, n_nodes: int) -> Chem.Mol:
@@ -226,81 +220,56 @@ def _checked_molecule(molecule: object, n_nodes: int) -> Chem.Mol:
     return atoms
 
 
-def _frame(axes: Axes, drawing: Drawing, head: float = 0, foot: float = 0, side: float = 0) -> float:
-    """Fit axes around a drawing; return points per unit of it, for letters as large as the axes are."""
-    axes.set_xlim(-side, drawing.width + side)
-    axes.set_ylim(drawing.height + foot, -head)  # y points down
+def _draw(axes: Axes, drawing: Drawing, colours: Sequence[Any], labels: Sequence[str]) -> float:
+    """Draw strokes, discs (the halos of atoms lie below the bonds) and texts; return points per unit."""
+    axes.set(xlim=(0, drawing.width), ylim=(drawing.height, 0), aspect="equal")  # y points down
     axes.set_axis_off()
-    axes.set_aspect("equal")
     box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
-    return _POINTS * min(
-        box.width / max(drawing.width + 2 * side, 1), box.height / max(drawing.height + head + foot, 1)
-    )
-
-
-def _draw(
-    axes: Axes,
-    drawing: Drawing,
-    colours: Iterable[Any],
-    texts: Sequence[str],
-    scale: float,
-    *,
-    molecule: bool = False,
-) -> None:
-    """Draw strokes, discs (the halos of atoms lie below the bonds) and what is written on them."""
+    scale = _POINTS * min(box.width / drawing.width, box.height / drawing.height)
+    molecule = bool(drawing.texts)
     for stroke in drawing.strokes:
-        dashes = (0, (2.2, 2.2)) if stroke.style == "dashed" else "solid"
-        colour, width = (_INK, 1.9) if molecule else (_EDGE, 1.6)
-        look = {"arrowstyle": _ARROWS.get(stroke.style, "-"), "color": colour, "linewidth": width * scale}
-        look |= {"linestyle": dashes, "shrinkA": 0, "shrinkB": 0}
+        look = {
+            "arrowstyle": _ARROWS.get(stroke.style, "-"),
+            "color": _INK if molecule else _EDGE,
+            "linewidth": 1.8 * scale,
+            "linestyle": (0, (2.2, 2.2)) if stroke.style == "dashed" else "solid",
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
         axes.annotate("", (stroke.x2, stroke.y2), (stroke.x1, stroke.y1), arrowprops=look, zorder=2)
+    words: Fields = {"va": "center", "color": _INK, "zorder": 4}
     for letter in drawing.edge_letters:
         behind = {"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0}
-        _put(axes, letter.x, letter.y, letter.text, 9 * scale, _SOFT, bbox=behind, zorder=2)
-    rim = {"linewidth": 0, "zorder": 1} if molecule else {"linewidth": 1.1 * scale, "zorder": 3}
-    for (x, y), colour in zip(drawing.points, colours):
-        radius = _HALO if molecule else _DISC
-        axes.add_patch(Circle((x, y), radius, facecolor=colour, edgecolor="#3b404a", **rim))
-    for (x, y), text in zip(drawing.points, texts, strict=False):
-        _put(axes, x, y, text, (13 if len(text) <= 2 else 9) * scale, _INK, zorder=4)  # noqa: PLR2004
+        axes.text(
+            letter.x, letter.y, _plain(letter.text), ha="center", fontsize=9 * scale, bbox=behind, **words
+        )
+    for x, y, colour in zip(*drawing.points.T, colours):
+        rim = {"linewidth": 0, "zorder": 1} if molecule else {"linewidth": 1.1 * scale, "zorder": 3}
+        axes.add_patch(
+            Circle((x, y), _HALO if molecule else _DISC, facecolor=colour, edgecolor="#3b404a", **rim)
+        )
+    for (x, y), colour, text in zip(drawing.points, colours, drawing.texts):
+        if text.element:
+            axes.add_patch(Circle((x, y), 12, facecolor=colour, linewidth=0, zorder=3))
+            written, shift, align = _atom(text)
+            axes.text(x + shift, y, written, ha=align, fontsize=16 * scale, fontweight="bold", **words)
+    for (x, y), label in zip(drawing.points, () if molecule else labels):
+        size = 13 if len(label) <= 2 else 9  # noqa: PLR2004
+        axes.text(x, y, _plain(label), ha="center", fontsize=size * scale, **words)
+    return scale
 
 
-def _write_atom(axes: Axes, x: float, y: float, text: AtomText, size: float) -> None:
-    """Write an atom with its hydrogens and charge; its element stands at the point."""
-    number = f"$_{{\\mathregular{{{text.hydrogens}}}}}$" if text.hydrogens > 1 else ""
+def _atom(text: AtomText) -> tuple[str, float, str]:
+    """Return an atom's text, and where it starts or ends so that the element stands at the atom."""
+    number = rf"$_{{\mathregular{{{text.hydrogens}}}}}$" if text.hydrogens > 1 else ""
     hydrogens = f"H{number}" if text.hydrogens else ""
-    charge = f"$^{{\\mathregular{{{text.charge}}}}}$" if text.charge else ""
-    to_the_left = bool(hydrogens) and text.side == "left"
-    parts = (hydrogens, text.element, charge) if to_the_left else (text.element, hydrogens, charge)
-    shift, align = 5.4 * len(text.element), "left"  # half the width of the element
-    if to_the_left:
-        shift, align = -shift, "right"
-    look: Fields = {"va": "center", "color": _INK, "fontweight": "bold", "zorder": 4}
-    axes.text(x - shift, y, "".join(parts), ha=align, fontsize=size, **look)
+    charge = rf"$^{{\mathregular{{{text.charge}}}}}$" if text.charge else ""
+    half = 5.4 * len(text.element)  # of the width of the element
+    if hydrogens and text.side == "left":
+        return f"{hydrogens}{text.element}{charge}", half, "right"
+    return f"{text.element}{hydrogens}{charge}", -half, "left"
 
 
-def _add_legend(
-    axes: Axes,
-    explanation: Explanation,
-    largest: float,
-    shades: LinearSegmentedColormap,
-    drawing: Drawing,
-    scale: float,
-    below: str,
-) -> None:
-    half = min(140.0, drawing.width / 4)
-    middle, y = drawing.width / 2, drawing.height + 26
-    extent = (middle - half, middle + half, y + 5, y - 5)
-    axes.imshow(np.linspace(0, 1, 256)[None], cmap=shades, extent=extent, aspect="auto", zorder=1)
-    wanted, other = explanation.sides
-    for side, name in ((-1, other), (1, wanted)):
-        place, align = middle + side * (half + 10), "right" if side < 0 else "left"
-        _put(axes, place, y - 6, f"for {name[:24]}", 11 * scale, _INK, ha=align)
-        _put(axes, place, y + 8, signed(side * largest), 9 * scale, _FAINT, ha=align)
-    _put(axes, middle, y + 20, below, 9 * scale, _FAINT)
-
-
-def _put(axes: Axes, x: float, y: float, text: str, size: float, colour: str, **more: Any) -> None:  # noqa: ANN401
-    """Write text as it is, also where matplotlib would read a formula."""
-    look = {"ha": "center", "va": "center", "fontsize": size, "color": colour, **more}
-    axes.text(x, y, text.replace("$", r"\$"), **look)
+def _plain(text: str) -> str:
+    """Return text that is shown as it is, also where matplotlib would read a formula."""
+    return text.replace("$", r"\$")

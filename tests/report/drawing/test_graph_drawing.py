@@ -27,17 +27,15 @@ def test_bonds_are_drawn_with_their_order(smiles, styles):
 
 
 def test_only_atoms_other_than_carbon_have_letters():
-    assert [(letter.node, letter.text) for letter in molecule("CCO").letters] == [(2, "O")]
-    assert [letter.text for letter in molecule("C").letters] == ["C"]  # else there would be nothing to see
+    assert [text.element for text in molecule("CCO").texts] == ["", "", "O"]
+    assert [text.element for text in molecule("C").texts] == ["C"]  # else there would be nothing to see
 
 
-def test_a_letter_stands_away_from_the_bonds():
+def test_a_letter_beside_its_atom_stands_away_from_the_bonds():
     drawing = molecule("CCO")
-    letter = drawing.letters[0]
-    atom, neighbour = drawing.points[2], drawing.points[1]
-    outwards = np.array([letter.x, letter.y]) - atom
+    outwards = np.array(drawing.texts[2].beside)
     assert np.linalg.norm(outwards) > RADIUS
-    assert outwards @ (neighbour - atom) < 0
+    assert outwards @ (drawing.points[1] - drawing.points[2]) < 0
 
 
 def test_the_second_stroke_of_a_ring_bond_lies_inside_the_ring():

@@ -31,13 +31,23 @@
   };
   const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
+  /* The neighbours of each node: which one, the label of the edge or -1, whether the edge or arc leads there. */
+  const around = data.graphs.map(({ arcs: [sources, targets], arc_labels: by, sizes }) => {
+    const found = sizes[0].map(() => []);
+    sources.forEach((u, i) => {
+      found[u].push([targets[i], by ? by[i] : -1, true]);
+      if (data.directed) found[targets[i]].push([u, by ? by[i] : -1, false]);
+    });
+    return found;
+  });
+
   /* Nodes within h steps, along arcs where the graph has directions: the identity set. */
   const identitySet = (graph, root) => {
     const seen = new Set([root]);
     let frontier = [root];
     for (let step = 0; step < h && frontier.length; step++) {
       const next = [];
-      for (const v of frontier) for (const [u, , there] of data.graphs[graph].around[v]) if (there && !seen.has(u)) { seen.add(u); next.push(u); }
+      for (const v of frontier) for (const [u, , there] of around[graph][v]) if (there && !seen.has(u)) { seen.add(u); next.push(u); }
       frontier = next;
     }
     return seen;
@@ -57,7 +67,6 @@
     slider.setAttribute("aria-valuetext", `round ${h}. ${round.caption.join(" ")}`);
     svgs.forEach((svg, graph) => {
       const { slots, sizes, marked } = data.graphs[graph];
-      const ringed = new Set(marked[h]);
       nodes[graph].forEach((node, v) => {
         const [fill, ring] = paintOf(slots[h][v]);
         node.querySelector(".disc").setAttribute("fill", fill);
@@ -65,7 +74,7 @@
         const text = node.querySelector("text");
         text.textContent = sizes[h][v];
         text.classList.toggle("long", sizes[h][v] > 99);
-        node.classList.toggle("marked", ringed.has(v));
+        node.classList.toggle("marked", marked[h][v]);
         node.setAttribute("aria-label", describe(graph, v));
       });
     });
@@ -108,15 +117,15 @@
       return cell;
     }
     if (!row.example) return cell;
-    const { slots, around: neighbours } = data.graphs[row.example[0]];
-    const v = row.example[1];
-    const around = neighbours[v].map(([u, by]) => [by, slots[h - 1][u]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    cell.append(swatch(slots[h - 1][v], true), make("span", "plus", around.length ? "+" : "alone"));
-    around.slice(0, 9).forEach(([by, slot]) => {
+    const [graph, v] = row.example;
+    const { slots } = data.graphs[graph];
+    const neighbours = around[graph][v].map(([u, by]) => [by, slots[h - 1][u]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    cell.append(swatch(slots[h - 1][v], true), make("span", "plus", neighbours.length ? "+" : "alone"));
+    neighbours.slice(0, 9).forEach(([by, slot]) => {
       if (by >= 0) cell.append(make("span", "by", data.edge_labels[by]));
       cell.append(swatch(slot, true));
     });
-    if (around.length > 9) cell.append(make("span", "plus", `and ${around.length - 9} more`));
+    if (neighbours.length > 9) cell.append(make("span", "plus", `and ${neighbours.length - 9} more`));
     return cell;
   };
 
