@@ -35,7 +35,7 @@ from twinwl.models.targets import TargetTable
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the reproduction, which is not installed
 
 from reproduction.charts import as_svg, difference_charts
-from reproduction.results import TwinAgainstWL
+from reproduction.results import TITLES, TwinAgainstWL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -251,8 +251,11 @@ def _draw(rows: list[dict[str, object]], picture: Path) -> None:
         of_set = [row for row in rows if row["dataset"] == name]
         ours, theirs = _chosen(of_set, CANDIDATES[DEFAULT]), _chosen(of_set, CANDIDATES[REFERENCE])
         if ours and ours.keys() == theirs.keys():
-            scores = list(ours.values()), list(theirs.values())
-            found.append(TwinAgainstWL.on_folds(name, ("stwin-svc", "wl-svc"), *scores, N_FOLDS))
+            scores, names = (
+                (list(ours.values()), list(theirs.values())),
+                (TITLES["stwin-svc"], TITLES["wl-svc"]),
+            )
+            found.append(TwinAgainstWL(name, compare_scores(*scores, names, test_share=1 / (N_FOLDS - 1))))
     picture.write_text(as_svg(difference_charts(found)), encoding="utf-8")
 
 

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import twinwl as tw
 from reproduction import runs
-from reproduction.charts import write_figures
 from reproduction.page import Page, read_benchmark, update_summary
 from reproduction.results import DATASETS, TABLES, TITLES, Results
-from reproduction.runs import CASE_METHODS, CASE_SET, RUNTIME_SETS, Cell, Settings, run_tasks, tasks_of
+from reproduction.runs import CASE_METHODS, CASE_SET, RUNTIME_SETS, Cell, Settings, count_missing, run_cell
 from twinwl.results import Row
 
 PARTS = ("figures", "table3", "ceiling", "case-study", "table1", "table2")  # seconds, minutes, then hours
@@ -41,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (tw.TwinWLError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    for what, message in run.problems.items():
+    for message, what in run.problems.items():
         print(f"{what}: {message}", file=sys.stderr)
     return int(bool(run.problems))
 
@@ -53,16 +52,10 @@ class Reproduction:
         self.options = options
         self.until = time.monotonic() + options.time_budget
         self.problems: dict[str, str] = {}
+        """What went wrong, to the first one it happened to."""
         self.parts = PARTS if options.part == "all" else (options.part,)
         self._read = cache(partial(tw.load_dataset, data_dir=options.data_dir))
         methods, datasets = options.methods or TITLES, options.datasets or DATASETS
-        self.cells = {
-            Cell(dataset, row.method): name
-            for name, table in TABLES.items()
-            for row in table.rows
-            for dataset in table.datasets
-            if name in self.parts and row.method in methods and dataset in datasets
-        }
         case_methods = [name for name in CASE_METHODS if name in methods]
         case_study = partial(runs.run_case_study, methods=case_methods, until=self.until)
         measured: dict[str, tuple[Sequence[str], Callable[[tw.Dataset, Path], list[Row]]]] = {
@@ -77,6 +70,13 @@ class Reproduction:
             for name in sets
             if part in self.parts and name in datasets
         ]
+        self.cells = [
+            (part, Cell(dataset, row.method))
+            for part, table in TABLES.items()
+            for dataset in table.datasets
+            for row in table.rows
+            if part in self.parts and row.method in methods and dataset in datasets
+        ]
         if not (self.cells or self.measured or "figures" in self.parts):
             raise tw.TwinWLError(
                 f"nothing of {' and '.join(self.parts)} is left by these --methods and --datasets; widen them"
@@ -85,24 +85,30 @@ class Reproduction:
     def run(self) -> None:
         """Run all parts, the cheapest first, until the time is up; what the stores have is not run again."""
         if "figures" in self.parts:
-            for path in write_figures(self.options.figures, self._load(CASE_SET)):
-                print(f"drawn: {path}")
+            self._try("figure 4", lambda: f"drawn from {self._read(CASE_SET).name}")
         for part, name, measure in self.measured:
-            if time.monotonic() < self.until and (data := self._load(name)):
-                print(f"{part}: {len(measure(data, self._store(part)))} results on {name}")
-        if not self.cells:
-            return
+            self._try(f"{part} on {name}", partial(self._measure, part, name, measure))
         settings = Settings(self.options.grid, repeats=self.options.repeats, n_jobs=self.options.jobs)
-        stores = {cell: self._store(part) for cell, part in self.cells.items()}
-        tasks = tasks_of(self.cells, settings, Results.read(sorted({*stores.values()})).rows)
-        missing, units = sum(task.n_missing for task in tasks), sum(task.n_units for task in tasks)
-        print(f"{len(tasks)} cells, {missing:,} of {units:,} fits to run")
-        for cell, state, message in run_tasks(tasks, settings, stores.__getitem__, self._read, self.until):
-            where = f"{cell.method} on {cell.dataset}"
-            if message:
-                self.problems[cell.dataset if state == "no data" else where] = message
-            found = Results.read([stores[cell]]).cell(*cell) if state == "done" else None
-            print(f"{where}: {state}", found.readings["fair"] if found else "")
+        rows = Results.read({self._store(part) for part, _ in self.cells}).rows
+        missing = {cell: count_missing(cell, settings, rows) for _, cell in self.cells}
+        print(f"{len(missing)} cells, {sum(missing.values()):,} fits to run")
+        for part, cell in self.cells:
+            if missing[cell]:
+                self._try(f"{cell.method} on {cell.dataset}", partial(self._evaluate, part, cell, settings))
+
+    def _measure(self, part: str, name: str, measure: Callable[[tw.Dataset, Path], list[Row]]) -> str:
+        return f"{len(measure(self._read(name), self._store(part)))} results"
+
+    def _evaluate(self, part: str, cell: Cell, settings: Settings) -> str:
+        return run_cell(cell, settings, self._read(cell.dataset), self._store(part), self.until)
+
+    def _try(self, what: str, work: Callable[[], str]) -> None:
+        """Do a piece of work if there is time, and say what became of it."""
+        try:
+            print(f"{what}: {work() if time.monotonic() < self.until else 'time is up'}")
+        except Exception as error:  # noqa: BLE001  (one method must not cost a night's run of all others)
+            print(f"{what}: failed")
+            self.problems.setdefault(" ".join(str(error).split()), what)
 
     def write(self) -> None:
         """Write page and Markdown from whatever the stores have."""
@@ -118,14 +124,6 @@ class Reproduction:
 
     def _store(self, part: str) -> Path:
         return self.options.store or _RESULTS / f"{part}.jsonl"
-
-    def _load(self, name: str) -> tw.Dataset | None:
-        """Return a data set, or note why it is not there."""
-        try:
-            return self._read(name)
-        except tw.TwinWLError as error:
-            self.problems[name] = " ".join(str(error).split())
-            return None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -145,10 +143,21 @@ def _parser() -> argparse.ArgumentParser:
     add("--store", type=Path, help="file of results; default: results/PART.jsonl")
     add("--data-dir", type=Path, help="folder of data sets; default: that of TWINWL_DATA")
     add("--report", type=Path, default=Path("report.html"), help="the page of results")
-    add("--markdown", type=Path, default=Path("RESULTS.md"), help="the same as Markdown")
+    add(
+        "--markdown",
+        type=Path,
+        default=Path("RESULTS.md"),
+        help="the same as Markdown; pictures go to the folder figures beside it",
+    )
     add("--summary", type=Path, help="also write the short table into this file")
-    add("--figures", type=Path, default=Path("figures"), help="folder for the paper's figures")
+    add("--figures", type=_refuse_folder, help=argparse.SUPPRESS)
     return parser
+
+
+def _refuse_folder(_folder: str) -> None:
+    raise argparse.ArgumentTypeError(
+        "figures are written beside the Markdown; choose its place with --markdown"
+    )
 
 
 def _names(known: Collection[str], text: str) -> list[str]:

@@ -46,10 +46,6 @@ class PaperTable(NamedTuple):
     datasets: tuple[str, ...]
     rows: tuple[TableRow, ...]
 
-    def reported(self, dataset: str) -> dict[str, Reported]:
-        """Return the paper's figures on a data set, by method."""
-        return {row.method: row.reported[dataset] for row in self.rows if dataset in row.reported}
-
 
 MOLECULES = ("MUTAG", "PTC_MR", "Mutagenicity", "NCI1", "NCI109")
 
@@ -103,7 +99,6 @@ TABLE_3 = {
 # fmt: on
 """Seconds to represent all graphs of a set: mean and deviation."""
 
-RUNTIME_P_VALUE = 0.1722
 CASE_COSINES = {"1-WL": 0.9472, "STwin": 0.7577}
 """Of graphs 208 and 1103 of Mutagenicity after two rounds; computed beforehand, the paper prints none."""
 
@@ -196,6 +191,11 @@ class Results:
         """Return a cell, or None if there are no complete results."""
         return _cell(self._of_cell.get((dataset, method), []), self.n_folds)
 
+    def fair_scores(self, dataset: str, method: str) -> dict[tuple[int, int], float]:
+        """Return the accuracy of each run of a cell, by seed and fold."""
+        cell = self.cell(dataset, method)
+        return dict(zip(cell.runs, cell.readings["fair"].fold_scores)) if cell else {}
+
     def complete(self, table: PaperTable, datasets: Iterable[str] | None = None) -> list[ResultCell]:
         """Return the complete cells of a table, data set by data set."""
         wanted = table.datasets if datasets is None else datasets
@@ -262,17 +262,7 @@ class TwinAgainstWL(NamedTuple):
     """A Twin method beside 1-WL under the same classifier, over the same folds of one data set."""
 
     dataset: str
-    twin: str
-    wl: str
     comparison: PairedComparison
-
-    @classmethod
-    def on_folds(
-        cls, dataset: str, pair: tuple[str, str], ours: Sequence[float], theirs: Sequence[float], n_folds: int
-    ) -> TwinAgainstWL:
-        """Compare the scores of both methods of a pair on the same folds, of ``n_folds`` per seed."""
-        names, test_share = (TITLES[pair[0]], TITLES[pair[1]]), 1 / (n_folds - 1)
-        return cls(dataset, *pair, compare_scores(ours, theirs, names, test_share=test_share))
 
     @property
     def points(self) -> float:
@@ -285,26 +275,19 @@ class TwinAgainstWL(NamedTuple):
         """Half of the 95 % interval of the corrected test, in points."""
         return 100 * self.comparison.half_width
 
-    @property
-    def verdict(self) -> str:
-        """Which one is better, beyond chance."""
-        if not self.comparison.significant:
-            return "may be chance"
-        return "Twin is better" if self.points > 0 else "1-WL is better"
-
 
 def twins_against_wl(
     results: Results, datasets: Sequence[str], pairs: Sequence[tuple[str, str]] = PAIRS, least: int = 2
 ) -> list[TwinAgainstWL]:
     """Compare Twin methods with 1-WL, where both ran on the same folds, at least ``least`` of them."""
     found = []
-    for pair, dataset in product(pairs, datasets):
-        cells = [results.cell(dataset, method) for method in pair]
-        twin, wl = (dict(zip(cell.runs, cell.readings["fair"].fold_scores)) if cell else {} for cell in cells)
-        scores = [(twin[run], wl[run]) for run in twin if run in wl]
-        if len(scores) >= least:
-            ours, theirs = zip(*scores)
-            found.append(TwinAgainstWL.on_folds(dataset, pair, ours, theirs, results.n_folds))
+    for (twin, wl), dataset in product(pairs, datasets):
+        ours, theirs = results.fair_scores(dataset, twin), results.fair_scores(dataset, wl)
+        runs = [run for run in ours if run in theirs]
+        if len(runs) >= least:
+            scores = [ours[run] for run in runs], [theirs[run] for run in runs]
+            names, test_share = (TITLES[twin], TITLES[wl]), 1 / (results.n_folds - 1)
+            found.append(TwinAgainstWL(dataset, compare_scores(*scores, names, test_share=test_share)))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,11 +36,6 @@ CASE_METHODS: dict[str, dict[str, object]] = {
 _RANDOM = {"wl", "stwin", "ntwin"}
 _VERSION = 1
 
-# Thousands of nodes: they order the work until the store has durations of fits.
-_THOUSAND_NODES = {
-    "MUTAG": 3.4, "PTC_MR": 4.9, "Mutagenicity": 131.5, "NCI1": 122.7, "NCI109": 122.5, "EXP": 53.4,
-}  # fmt: skip
-
 
 class Cell(NamedTuple):
     """One method on one data set."""
@@ -58,91 +53,39 @@ class Settings(NamedTuple):
     n_jobs: int = 1
 
 
-class Task(NamedTuple):
-    """A cell, how many of its fits the store lacks and how many there are, and the seconds they may take."""
+def count_missing(cell: Cell, settings: Settings, rows: Sequence[Row]) -> int:
+    """Return how many fits of a cell the rows of its store lack.
 
-    cell: Cell
-    n_missing: int
-    n_units: int
-    seconds: float
-
-
-class Outcome(NamedTuple):
-    """What became of a cell: ``"done"``, ``"time is up"``, ``"no data"`` or ``"failed"``, and why."""
-
-    cell: Cell
-    state: str
-    message: str = ""
-
-
-def tasks_of(cells: Iterable[Cell], settings: Settings, rows: Sequence[Row]) -> list[Task]:
-    """Return what the store lacks of each cell, the cheapest first.
-
-    >>> [task.cell.dataset for task in tasks_of([Cell("NCI1", "ntwin"), Cell("MUTAG", "wl")], Settings(), [])]
-    ['MUTAG', 'NCI1']
+    >>> count_missing(Cell("MUTAG", "wl-svc"), Settings(grid=None), [])
+    10
     """
-    tasks = []
-    for cell in cells:
-        method = resolve(cell.method)
-        configs = method.configs(settings.grid)
-        usable = [
-            row["seconds"]
-            for row in rows
-            if (row["dataset"], row["method"], row["version"]) == (*cell, method.version)
-            and row["splits"] == f"{settings.n_folds} folds"
-            and row["config"] in configs
-            and row["seed"] < settings.repeats
-        ]
-        n_units = len(configs) * settings.n_folds * settings.repeats
-        n_missing, rough = n_units - len(usable), _THOUSAND_NODES.get(cell.dataset, 10.0)
-        tasks.append(Task(cell, n_missing, n_units, n_missing * float(np.mean(usable or [rough]))))
-    return sorted(tasks, key=lambda task: (task.seconds, task.cell))
+    method = resolve(cell.method)
+    configs = method.configs(settings.grid)
+    n_found = sum(
+        (row["dataset"], row["method"], row["version"]) == (*cell, method.version)
+        and row["splits"] == f"{settings.n_folds} folds"
+        and row["config"] in configs
+        and row["seed"] < settings.repeats
+        for row in rows
+    )
+    return len(configs) * settings.n_folds * settings.repeats - n_found
 
 
-def run_tasks(
-    tasks: Iterable[Task],
-    settings: Settings,
-    store_of: Callable[[Cell], Path],
-    load: Callable[[str], tw.Dataset],
-    until: float = math.inf,
-) -> Iterator[Outcome]:
-    """Run tasks in order and yield what becomes of each; one that fails does not stop the others.
+def run_cell(cell: Cell, settings: Settings, data: tw.Dataset, store: Path, until: float) -> str:
+    """Run the fits that the store lacks, begin none after ``until``; return the figure, or that time is up.
 
-    Parameters
-    ----------
-    tasks
-        From `tasks_of`.
-    settings
-        How they are run.
-    store_of
-        Returns the file of results of a cell.
-    load
-        Returns a data set by name, or raises a TwinWLError that says how to get it.
-    until
-        Value of ``time.monotonic()`` from which on no fold is begun.
+    ``until`` is a value of ``time.monotonic()``.
     """
-    for cell, n_missing, n_units, _ in tasks:
-        left, data = until - time.monotonic(), None
-        if not n_missing or left <= 0:
-            yield Outcome(cell, "time is up" if n_missing else "done")
-            continue
-        try:
-            data = load(cell.dataset)
-            found = tw.evaluate(
-                cell.method,
-                data,
-                metrics=["accuracy"],
-                edge_labels=False,  # as in the paper
-                store=store_of(cell),
-                time_budget=min(left, 1e9),
-                **settings._asdict(),
-            )
-        except Exception as error:  # noqa: BLE001  (one method must not cost a night's run of all others)
-            message = " ".join(str(error).split())
-            failed = Outcome(cell, "failed", f"{type(error).__name__}: {message}")
-            yield Outcome(cell, "no data", message) if data is None else failed
-            continue
-        yield Outcome(cell, "done" if len(found.rows) == n_units else "time is up")
+    found = tw.evaluate(
+        cell.method,
+        data,
+        metrics=["accuracy"],
+        edge_labels=False,  # as in the paper
+        store=store,
+        time_budget=max(0.0, min(until - time.monotonic(), 1e9)),
+        **settings._asdict(),
+    )
+    return "time is up" if count_missing(cell, settings, found.rows) else str(found.summary("fair"))
 
 
 def _once(

@@ -12,6 +12,7 @@ import twinwl as tw
 from tests.reproduction.stored_results import cell_rows
 from twinwl.cli.app import app
 from twinwl.errors import TwinWLError
+from twinwl.evaluation.methods import METHODS, Method
 from twinwl.evaluation.result import ResultStore
 
 BASE = [0.80, 0.82, 0.81, 0.79, 0.83, 0.80, 0.81, 0.82, 0.78, 0.80]
@@ -39,8 +40,7 @@ def test_a_finished_table_is_rebuilt_from_the_store_alone(tmp_path, capsys):
     fill(tmp_path / "results" / "table1.jsonl", *cell_rows("MUTAG", "stwin", BASE))
     assert main(["table1", "--methods", "stwin", "--datasets", "MUTAG"]) == 0
     output = capsys.readouterr().out
-    assert "1 cells, 0 of 20 fits to run" in output
-    assert "stwin on MUTAG: done" in output
+    assert "1 cells, 0 fits to run" in output
     assert "80.60 ±" in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
@@ -51,14 +51,34 @@ def test_without_data_it_says_what_is_missing_and_how_to_get_it(tmp_path, capsys
     assert "not run" in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
 
 
+def test_what_fails_is_reported_and_the_others_go_on(monkeypatch, capsys):
+    data = tw.Dataset.from_graphs([[(0, 1)], [(0, 1), (1, 2)]] * 20, [0, 1] * 20, name="MUTAG")
+
+    def load(name, data_dir=None):
+        del data_dir
+        if name != "MUTAG":
+            raise TwinWLError(f"put {name}.zip\n into the folder")
+        return data
+
+    monkeypatch.setattr(tw, "load_dataset", load)
+    monkeypatch.setitem(METHODS, "sp-kernel", Method("sp-kernel", "sklearn.svm:SVC"))
+    monkeypatch.setitem(METHODS, "wl-kernel", Method("wl-kernel", "sklearn.dummy:DummyClassifier"))
+    arguments = ["--methods", "sp-kernel,wl-kernel", "--datasets", "MUTAG,PTC_MR"]
+    assert main(["table1", *arguments]) == 1
+    shown = capsys.readouterr()
+    assert "sp-kernel on MUTAG: failed" in shown.out
+    assert "wl-kernel on MUTAG: 50.00 ± 0.00 (accuracy, fair)" in shown.out
+    assert shown.err.count("sp-kernel on PTC_MR: put PTC_MR.zip into the folder") == 1
+
+
 def test_no_budget_begins_nothing(capsys):
     main(["all", "--time-budget", "0", "--methods", "wl"])
     assert "wl on NCI1: time is up" in capsys.readouterr().out
 
 
 def test_figures_are_drawn_without_data_as_far_as_possible(tmp_path, capsys):
-    main(["figures", "--figures", "drawn"])
-    assert len(list((tmp_path / "drawn").glob("*.svg"))) == 2
+    main(["figures"])
+    assert len(list((tmp_path / "figures").glob("*.svg"))) == 2
     assert "Mutagenicity is not there" in capsys.readouterr().err
 
 
@@ -88,6 +108,7 @@ def test_a_broken_line_in_the_store_is_reported_and_skipped(tmp_path):
         (["case-study", "--methods", "gcn"], "nothing of case-study is left"),
         (["table3", "--datasets", "MUTAG"], "nothing of table3 is left"),
         (["table1", "--store", "."], "name a file"),
+        (["figures", "--figures", "drawn"], "choose its place with --markdown"),
     ],
 )
 def test_bad_input_is_answered_in_one_line_and_nothing_is_written(arguments, message, tmp_path, capsys):

@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from reproduction.page import Page, findings, update_summary
+from reproduction.page import Page, summary, update_summary
 from reproduction.results import Results, twins_against_wl
 
 from tests.reproduction.stored_results import BENCHMARK, cell_rows, measured_rows, table_rows
@@ -60,24 +60,22 @@ def test_a_part_of_the_folds_is_marked_as_a_part():
     assert row_of(markdown, "STwin-GNN", "fair")[0].endswith("(4 of 10)")
 
 
-def test_a_row_says_what_was_searched_and_where_if_it_was_not_everywhere():
+def test_a_line_says_which_grid_was_searched_on_which_data_set():
     searched = cell_rows("MUTAG", "gcn", BASE)
     plain = cell_rows("NCI1", "gcn", BASE, grid=None)
-    assert "| **GCN** | fair" in markdown_of(plain)
-    assert "| **GCN** (compact grid) | fair" in markdown_of(searched)
-    assert "| **GCN** (compact grid on MUTAG) | fair" in markdown_of(searched + plain)
-    assert "| **SAGPool** (not in the paper) | fair" in markdown_of([])
+    assert "| grid |" not in markdown_of(plain)
+    assert row_of(markdown_of(searched + plain), "GCN", "grid") == ["compact", "–", "–", "–", "–"]
 
 
 def test_charts_and_verdicts_leave_out_what_is_not_finished():
     rows = [row for method in ("wl", "stwin") for row in cell_rows("MUTAG", method, [0.8, 0.9, 0.7])]
-    assert [title[:7] for title in titles_of(markdown_of(rows))] == ["Table 1", "Table 2"]
+    assert [title[:7] for title in titles_of(markdown_of(rows))] == ["Table 1", "Table 2", "How ide"]
 
 
 def test_every_section_of_a_full_store_is_there(full_page):
-    assert len(titles_of(full_page.markdown)) == 9
+    assert len(titles_of(full_page.markdown)) == 10
     assert sorted(full_page.pictures) == [
-        "results-cost", "results-growth", "results-pairs", "results-protocols", "results-significance",
+        "figure-1-label-and-identity-trees", "figure-2-worked-example", "results-significance",
     ]  # fmt: skip
 
 
@@ -91,24 +89,19 @@ def test_copies_in_the_training_part_have_a_section_of_their_own():
 
 
 def test_the_first_screen_says_what_was_found(full_page):
-    said = [text.replace("\n  ", " ") for text in findings(full_page.results).split("\n- ")]
-    molecules, pairs, protocol, close, runtime, coverage = said
-    assert "in none of 20 comparisons" in molecules
-    assert "STwin's features tell 600 pairs apart and those of 1-WL 0" in pairs
-    assert "3.0 points higher" in protocol
-    assert "of 12 figures of STwin-GNN and NTwin-GNN" in close
-    assert "times as long as those of 1-WL" in runtime
-    assert coverage.startswith("99 of 101 cells")
+    first = full_page.markdown.partition("\n## ")[0]
+    said = dict(re.findall(r"^\| (.+) \| (.+) \|$", first, re.MULTILINE))
+    question = "on molecules, a Twin is significantly better than 1-WL, same classifier"
+    assert said[question] == "in 0 of 20 comparisons"
+    assert said["pairs of EXP told apart by the features of STwin"] == "600 of 600"
+    assert said["pairs of EXP told apart by the features of 1-WL"] == "0 of 600"
+    (rise,) = [figure for what, figure in said.items() if what.startswith("points that choosing the epoch")]
+    assert rise == "3.0"
+    assert said["cells of tables 1 and 2 that are complete"] == "99 of 101"
 
 
-def test_the_case_study_says_when_everyone_is_right(full_page):
-    wrong = "Not always right: 1-WL, STwin-GNN's network and STwin-GNN."
-    assert wrong in full_page.markdown.replace("\n", " ")
-    rows = measured_rows()
-    for row in rows:
-        row["scores"] |= {name: 1.0 for name in row["scores"] if name.startswith("right")}
-    text = markdown_of(rows).replace("\n", " ")
-    assert "All of them, 1-WL included, predict the true class of both molecules" in text
+def test_the_case_study_counts_who_is_right(full_page):
+    assert "| STwin-GNN | 3 of 3 | 0.80 | 0 of 3 | 0.40 |" in full_page.markdown
 
 
 def test_both_pages_are_written_with_their_pictures(full_page, tmp_path):
@@ -116,13 +109,13 @@ def test_both_pages_are_written_with_their_pictures(full_page, tmp_path):
     text = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
     assert sorted(tmp_path.glob("figures/*")) == sorted(tmp_path / name for name in shown)
-    assert len(shown) == 5
+    assert len(shown) == 3
     for name in shown:
         assert ET.parse(tmp_path / name).getroot().get("width")  # noqa: S314  (our own)
     assert max(len(line) for line in text.splitlines() if not line.startswith(("|", "!"))) <= 110
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<img" not in html
-    assert html.count("<figure>") == 5
+    assert html.count("<figure>") == 3
     assert re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', html) == []
 
 
@@ -132,17 +125,14 @@ def against(shift):
 
 
 @pytest.mark.parametrize(
-    ("shift", "said"),
-    [
-        (0.05, "better on NCI1 (+4.97)"),
-        (-0.05, "worse on NCI1 (−5.03)"),
-        (0.0, "no significant difference on NCI1 (−0.03)"),
-    ],
+    ("shift", "points", "counts"),
+    [(0.05, "**+4.97**", (1, 0)), (-0.05, "**−5.03**", (0, 1)), (0.0, "−0.03", (0, 0))],
 )
-def test_the_verdict_falls_whichever_way_the_folds_do(shift, said):
-    text = markdown_of(against(shift)).replace("\n", " ")
-    assert said in text
-    assert ("On NCI1 no Twin is significantly better" in text) == (shift <= 0)
+def test_the_verdict_falls_whichever_way_the_folds_do(shift, points, counts):
+    text = markdown_of(against(shift))
+    assert f"| {points} |" in text
+    assert f"better than 1-WL, same classifier | in {counts[0]} of 1 comparisons" in text
+    assert f"significantly worse | in {counts[1]} of 1 comparisons" in text
 
 
 def test_only_folds_that_both_have_are_compared():
@@ -155,9 +145,9 @@ def test_only_folds_that_both_have_are_compared():
 def test_closeness_is_judged_by_the_reported_deviation():
     near = cell_rows("MUTAG", "stwin", [0.87] * 10)  # 90.0 at its best test epoch
     far = cell_rows("NCI1", "stwin", [0.70] * 10)
-    text = findings(Results(near + far)).replace("\n  ", " ")
-    assert "protocol 1 of 2 figures" in text
-    assert "under the fair protocol 1 of 2 are" in text
+    text = summary(Results(near + far))
+    assert "best-fold-epoch | 1 of 2 |" in text
+    assert "fair | 1 of 2 |" in text
 
 
 def test_the_table_takes_the_place_of_the_old_one_and_nothing_else(tmp_path):
@@ -169,7 +159,7 @@ def test_the_table_takes_the_place_of_the_old_one_and_nothing_else(tmp_path):
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")
     assert "old" not in text
-    assert "| STwin, SVM | not run | not run | not run | 86.0 ± 0.0 |" in text
+    assert "| STwin, SVM | – | – | – | 86.0 ± 0.0 |" in text
     update_summary(path, results)
     assert path.read_text(encoding="utf-8") == text
 

@@ -11,9 +11,10 @@ def test_every_row_stands_for_a_method_there_is():
 
 
 def test_reported_figures_are_the_papers():
-    assert TABLE_1.reported("MUTAG")["stwin"] == (90.00, 3.89)
-    assert TABLE_1.reported("NCI109")["ntwin"] == (85.64, 0.83)
-    assert TABLE_2.reported("EXP")["gcn-rni"] == (98.0, 1.85)
+    reported = [{row.method: row.reported for row in table.rows} for table in (TABLE_1, TABLE_2)]
+    assert reported[0]["stwin"]["MUTAG"] == (90.00, 3.89)
+    assert reported[0]["ntwin"]["NCI109"] == (85.64, 0.83)
+    assert reported[1]["gcn-rni"]["EXP"] == (98.0, 1.85)
     assert TABLE_3["1-WL"]["NCI1"] == (4.69, 0.16)
-    assert "wl-kernel" not in TABLE_1.reported("Mutagenicity")  # the paper leaves this cell empty
+    assert "Mutagenicity" not in reported[0]["wl-kernel"]  # the paper leaves this cell empty
     assert sum(len(row.reported) for row in TABLE_1.rows) == 52
