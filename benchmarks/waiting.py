@@ -26,7 +26,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-HASH = "import twinwl as tw; tw.graph_hash([(0, 1), (1, 2), (2, 0)])"
+HASH = "import twinwl as tw; tw.graph_hash([[(0, 1), (1, 2), (2, 0)]])"
 MANY_GRAPHS, FEW_GRAPHS = 1_000_000, 4_110  # so many has NCI1
 
 

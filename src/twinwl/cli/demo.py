@@ -60,8 +60,9 @@ def demo(
     """
     if example:
         say(f"Twin Weisfeiler-Lehman: the worked example of the paper\n\n{_EXAMPLE}\n{_EXAMPLE_STORY}")
-        print_table(_example_rows(), ["", "G1", "G2"])
-        for method, rounds in _refine().items():
+        vectors = _refine()
+        print_table(_example_rows(vectors), ["", "G1", "G2"])
+        for method, rounds in vectors.items():
             say(f"{method:>7}  {_verdict(rounds)}")
         return
     say(f"Twin Weisfeiler-Lehman\n{_STORY}")
@@ -99,10 +100,10 @@ def _refine() -> dict[str, list[Any]]:
     }
 
 
-def _example_rows() -> list[list[str]]:
+def _example_rows(vectors: dict[str, list[Any]]) -> list[list[str]]:
     return [
         [f"{method}, round {h}", *map(str, pair)]
-        for method, rounds in _refine().items()
+        for method, rounds in vectors.items()
         for h, pair in enumerate(rounds)
     ]
 
@@ -186,7 +187,7 @@ def _write_page(path: Path, figures: list[list[str]], explained: dict[int, Any])
     columns = "Patterns with the largest shares of the decision: how often, and the atom in the centre."
     drawings = Drawings([result._repr_html_() for result in explained.values()], pair)
     listed = PlainTable(["class", "share", "pattern"], patterns, frozenset({2}))
-    example = PlainTable(["", "G1", "G2"], _example_rows())
+    example = PlainTable(["", "G1", "G2"], _example_rows(_refine()))
     page = Page(
         "Twin-WL compared with 1-WL",
         [f"Both were trained with the same classifiers on {' and '.join(figures[0][1:])}, on this machine."],

@@ -169,12 +169,11 @@ def _pictures(audit: Audit) -> list[str]:
     pictures: list[str] = []
     slots: dict[object, int] = {}
     for match in near:
-        sides = [(match.set, match.row, match.name), (match.other_set, match.other_row, match.other_name)]
         pair = []
-        for side in sides:
-            data = by_name[side[0]]
-            place = int(np.flatnonzero(data.rows == side[1])[0])
-            pair += _picture(data, place, f"{_anchor(*side)}  ({match.similarity:.3f})", _SIZE, slots)
+        for name, row, title in (match[:3], (match.other_set, match.other_row, match.other_name)):
+            place = by_name[name].rows.tolist().index(row)
+            heading = f"{_anchor(name, row, title)}  ({match.similarity:.3f})"
+            pair += _picture(by_name[name], place, heading, _SIZE, slots)
         pictures += pair if len(pair) == _A_PAIR else []
         if len(pictures) == 2 * _PAIRS_DRAWN:
             break

@@ -155,9 +155,8 @@ def slots_of_colours(colours: Int32) -> Int32:
             heirs.setdefault(slot, colour)
         slot_of_colour = {colour: slot for slot, colour in heirs.items()}
         free = (slot for slot in range(len(parts)) if slot not in heirs)
-        for colour in np.unique(colours[h]).tolist():
-            if colour not in slot_of_colour:
-                slot_of_colour[colour] = next(free)
+        others = np.setdiff1d(colours[h], list(slot_of_colour))
+        slot_of_colour |= zip(others.tolist(), free)
         slots[h] = [slot_of_colour[colour] for colour in colours[h].tolist()]
     return slots
 
@@ -318,16 +317,11 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
     """
     pair = concatenate([part.graphs.without_features() for part in (first, second)])
     rounds = _rounds(pair, comparison, n_iter)
-    last = len(rounds) - 1
-    start = last if comparison.iteration is None else comparison.iteration
     drawn = int(pair.nodes_per_graph.max()) <= LARGEST_DRAWN
     drawings: Sequence[Drawing | None] = (None, None)
     if drawn:
         formulas = [part.smiles[0] if part.smiles else None for part in (first, second)]
         drawings = on_one_canvas([first.graphs, second.graphs], formulas)
-    shown = [
-        _round(pair, result, caption(h, result, comparison), drawn=drawn) for h, result in enumerate(rounds)
-    ]
     return rendered(
         "compare.html.jinja",
         ("compare.css",),
@@ -338,14 +332,10 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
             {"name": part.names[0], "facts": facts_of(part.graphs), "drawing": drawing}
             for part, drawing in zip((first, second), drawings)
         ],
-        rounds=shown,
-        n_iter=last,
-        start=start,
         drawn=drawn,
-        by_readout=any(result.by_readout for result in rounds),
-        notice=f"Graphs of more than {LARGEST_DRAWN} nodes are not drawn. The vectors below are complete.",
+        most=LARGEST_DRAWN,
         data={
-            "start": start,
+            "start": len(rounds) - 1 if comparison.iteration is None else comparison.iteration,
             "directed": pair.directed,
             "paints": [list(paint(slot)) for slot in range(len(FILLS) ** 2)],
             "labels": [shown_label(label) for label in pair.node_vocabulary],
@@ -353,7 +343,10 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
                 _BONDS.get(shown_label(label), shown_label(label)) for label in pair.edge_vocabulary
             ],
             "graphs": [_graph(pair, side, rounds) for side in (0, 1)] if drawn else [],
-            "rounds": shown,
+            "rounds": [
+                _round(pair, state, caption(h, state, comparison), drawn=drawn)
+                for h, state in enumerate(rounds)
+            ],
         },
     )
 
@@ -398,8 +391,8 @@ def _graph(pair: GraphBatch, side: int, rounds: list[Round]) -> Fields:
 def _round(pair: GraphBatch, state: Round, text: tuple[str, str], *, drawn: bool) -> Fields:
     node_of_colour = dict(zip(*np.unique(state.colours, return_index=True)))
     rows = state.rows
-    if len(rows) > _ROWS_AT_A_GLANCE:  # rows that differ come first
-        rows = sorted(rows, key=lambda row: (not row.differs, row.slot))[:_MOST_ROWS]
+    if len(rows) > _ROWS_AT_A_GLANCE:
+        rows = sorted(rows, key=lambda row: not row.differs)[:_MOST_ROWS]
     return {
         "difference": state.difference,
         "caption": list(text),

@@ -85,7 +85,7 @@ def spring_positions(graph: GraphBatch) -> Float64:
     >>> spring_positions(GraphBatch.from_edges([[(0, 1), (1, 2)]])).shape
     (3, 2)
     """
-    whole = igraph.Graph(graph.n_nodes, np.column_stack(graph.arcs()).tolist())
+    whole = ends_joined(graph)
     boxes = [(nodes, _component(whole.induced_subgraph(nodes))) for nodes in whole.connected_components()]
     boxes.sort(key=lambda box: (-box[1].max(axis=0).sum().round(6), box[0]))  # the largest first
     area = sum(float((placed.max(axis=0) + _GAP).prod()) for _, placed in boxes)
@@ -99,6 +99,11 @@ def spring_positions(graph: GraphBatch) -> Float64:
         positions[nodes] = placed + np.array([x, y])
         x, row_height = x + wide + _GAP, max(row_height, high)
     return positions
+
+
+def ends_joined(graph: GraphBatch) -> igraph.Graph:
+    """Return one graph for igraph, without labels and directions."""
+    return igraph.Graph(graph.n_nodes, np.column_stack(graph.arcs()).tolist())
 
 
 def _component(graph: igraph.Graph) -> Float64:
@@ -334,7 +339,7 @@ def atom_texts(molecule: Chem.Mol | str, graph: GraphBatch, points: Float64) -> 
         if element == "C" and not charge and len(bonds) and not atom.GetNumRadicalElectrons():
             element = ""  # a corner of the formula
         size = "" if abs(charge) == 1 else str(abs(charge))
-        distance, away = RADIUS + 6 + 4 * len(element), _roomiest(bonds, _DIRECTIONS, -2.0)
+        distance, away = RADIUS + 8 + 4 * len(element), _roomiest(bonds, _DIRECTIONS, -2.0)
         texts.append(
             AtomText(
                 element,

@@ -26,7 +26,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.models.metrics import positive_class
 from twinwl.refinement.colours import refine
 from twinwl.report.compare import LARGEST_DRAWN, shown_label
-from twinwl.report.drawing import SMALLEST, AtomText, Drawing, draw, read_molecule
+from twinwl.report.drawing import SMALLEST, AtomText, Drawing, draw, ends_joined, read_molecule
 from twinwl.report.page import facts_of, rendered
 from twinwl.terminal import ProgressBar, counted
 
@@ -318,12 +318,12 @@ def columns_shown(
 
     With the model and the molecule, each has its environment as well.
     """
-    graph, alphabet = explanation.graph.without_features(), alphabet_of(model)
+    whole, alphabet = ends_joined(explanation.graph), alphabet_of(model)
     largest = max([abs(column.share) for column in explanation.columns], default=0.0) or 1.0
     shown = []
     for column in explanation.columns:
         root = max(column.nodes, key=lambda node: abs(explanation.node_shares[node]), default=None)
-        around = [] if root is None else _nodes_within(graph, root, column.tree.depth)
+        around = [] if root is None else sorted(whole.neighborhood(root, column.tree.depth))
         environment = None
         if root is not None and molecule is not None and alphabet is not None:
             bonds, atoms = alphabet.edge_labels is not None, model.atoms_ or FIRST_ATOMS
@@ -360,16 +360,6 @@ def _words(column: ColumnShare, noun: str) -> str:
     many = f"{counted(n_nodes, noun)} like this, each" if n_nodes > 1 else f"One {noun} like this,"
     seen = f"compared up to {counted(steps, 'step')} away" if steps else "compared by its label alone"
     return f"{many} {seen}" if n_nodes else seen[0].upper() + seen[1:]
-
-
-def _nodes_within(graph: GraphBatch, root: int, steps: int) -> list[int]:
-    """Return the nodes within some steps of a node; arcs are followed in both directions."""
-    sources, targets = graph.arcs()
-    reached = np.arange(graph.n_nodes) == root
-    for _ in range(steps):
-        along, back = targets[reached[sources]], sources[reached[targets]]
-        reached[along] = reached[back] = True
-    return np.flatnonzero(reached).tolist()
 
 
 def _frame(drawing: Drawing | None, nodes: list[int]) -> tuple[float, float, float, float]:
@@ -413,8 +403,7 @@ def explain_page(
     True
     """
     molecule = named.smiles[0] if named.smiles else None
-    noun = "node" if molecule is None else "atom"
-    tile = _tile(named, 0, explanation, model)
+    tile, about = _tile(named, 0, explanation, model), _about(named, model)
     near = None
     if nearest is not None and (similarity := nearest.matches[0].similarity):
         graph = nearest.graphs.graphs
@@ -425,20 +414,15 @@ def explain_page(
         _STYLES,
         "explain.js",
         **tile,
-        **_draw(named, model),
-        noun=noun,
-        any_unseen=any(node.unseen is not None for node in tile["nodes"]),
+        **about,
         explanation=explanation,
-        wanted=explanation.sides[0],
-        other=explanation.sides[1],
         probability=None if probability is None else percent(probability),
         nearest=near,
         parts=_parts(explanation),
-        listed=sorted(tile["nodes"], key=lambda node: -abs(node.share)),
-        n_listed=counted(named.graphs.n_nodes, noun),
+        n_listed=counted(named.graphs.n_nodes, about["node"]),
         columns=columns_shown(explanation, tile["drawing"], molecule, model),
         largest=float(np.abs(explanation.node_shares).max(initial=0.0)),
-        notice=f"A graph of more than {LARGEST_DRAWN} nodes is not drawn. The shares below are complete.",
+        most=LARGEST_DRAWN,
     )
 
 
@@ -450,18 +434,25 @@ def _tile(data: Dataset, number: int, explanation: Explanation, model: Any = Non
         "name": data.names[number],
         "facts": facts_of(explanation.graph, molecule=molecule is not None),
         "drawing": drawing,
-        "nodes": nodes_shown(explanation, drawing, model),
+        "nodes": (nodes := nodes_shown(explanation, drawing, model)),
+        "any_unseen": drawing is not None and any(node.unseen is not None for node in nodes),
     }
 
 
-def _draw(data: Dataset, model: Any) -> Fields:  # noqa: ANN401
+def _about(data: Dataset, model: Any) -> Fields:  # noqa: ANN401
     """Return what templates of both pages need to know about all graphs."""
-    eye = ""
-    if data.graphs.edge_labels is not None and not getattr(model, "edge_labels", True):
-        what = "Edge labels" if data.smiles is None else "Bond orders"
-        eye = f"{what} are drawn for the eye; this model does not see them."
-    about = {"is_molecule": data.smiles is not None, "arrows": data.graphs.directed}
-    return {"eye": eye, "strongest": 100 * STRONGEST, **about}
+    noun, node, what = ("graph", "node", "Edge labels")
+    if data.smiles is not None:
+        noun, node, what = ("molecule", "atom", "Bond orders")
+    blind = data.graphs.edge_labels is not None and not getattr(model, "edge_labels", True)
+    return {
+        "noun": noun,
+        "node": node,
+        "eye": f"{what} are drawn for the eye; this model does not see them." if blind else "",
+        "strongest": 100 * STRONGEST,
+        "is_molecule": data.smiles is not None,
+        "arrows": data.graphs.directed,
+    }
 
 
 def _parts(explanation: Explanation) -> list[Fields]:
@@ -536,8 +527,8 @@ def gallery_page(
     >>> page.count('class="tile"')
     10
     """
-    noun, node = ("graph", "node") if data.smiles is None else ("molecule", "atom")
-    n_graphs = counted(len(data), noun)
+    about = _about(data, model)
+    n_graphs = counted(len(data), about["noun"])
     truth = truth or [None] * len(data)
     right = [
         None if label is None or one.against is None else str(label) == one.predicted
@@ -559,30 +550,23 @@ def gallery_page(
             notes.append(f"unseen {100 * unseen[:, number].mean():.0f} %")
         if nearest is not None:
             notes.append(nearest.matches[number].sentence)
-        about = {"predicted": explanation.predicted, "right": right[number], "notes": " · ".join(notes)}
-        tiles.append({**_tile(data, number, explanation, model), **about})
+        answer = {"predicted": explanation.predicted, "right": right[number], "notes": " · ".join(notes)}
+        tiles.append({**_tile(data, number, explanation, model), **answer})
     sides = {explanation.sides for explanation in explained_graphs.explanations}
     return rendered(
         "gallery.html.jinja",
         _STYLES,
-        **_draw(data, model),
+        **about,
         name=data.name,
         n_graphs=n_graphs,
-        noun=noun,
-        node=node,
-        numbers=all(explanation.against is None for explanation in explained_graphs.explanations),
-        predictions=Counter(
-            explanation.predicted for explanation in explained_graphs.explanations
-        ).most_common(),
+        numbers=all(one.against is None for one in explained_graphs.explanations),
+        predictions=Counter(one.predicted for one in explained_graphs.explanations).most_common(),
         right=f"{right.count(True):,} of {n_known:,} as in the data" if n_known else "",
         left_out=counted(len(data.errors), "row") if data.errors else "",
         one_scale=len(sides) == 1,
         sides=min(sides) if len(sides) == 1 else ("the class that is predicted", "another class"),
         tiles=tiles,
         n_tiles=f"the first {len(tiles):,} of {n_graphs}" if len(tiles) < len(data) else f"all {n_graphs}",
-        any_unseen=any(
-            node.unseen is not None for tile in tiles if tile["drawing"] for node in tile["nodes"]
-        ),
         cards=list(_cards(data, explained_graphs, model, n_graphs)),
         method=explained_graphs.explanations[0].method if explained_graphs.explanations else "",
     )
@@ -594,7 +578,6 @@ def _cards(
     model: Any,  # noqa: ANN401
     n_graphs: str,
 ) -> Iterator[Fields]:
-    largest = max([pattern.total for pattern in explained_graphs.patterns], default=0.0) or 1.0
     for pattern in explained_graphs.patterns:
         example = replace(explained_graphs.explanations[pattern.example], columns=(pattern.column,))
         tile = _tile(data, pattern.example, example)
@@ -602,7 +585,7 @@ def _cards(
         yield {
             **tile,
             "pattern": pattern,
-            "strength": pattern.total / largest,
+            "strength": pattern.total / (explained_graphs.patterns[0].total or 1.0),
             "words": f"In {len(pattern.occurrences):,} of {n_graphs}, {pattern.total:#.3g} in total",
             "shown": columns_shown(example, tile["drawing"], molecule, model)[0],
         }
