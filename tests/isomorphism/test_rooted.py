@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.strategies import batches
 from twinwl import GraphBatch
-from twinwl.isomorphism.rooted import Neighbourhoods
+from twinwl.isomorphism.rooted import RootedSource
 from twinwl.refinement.identities import rooted_sizes
 
 any_batches = st.tuples(st.booleans(), st.booleans()).flatmap(
@@ -15,7 +15,7 @@ any_batches = st.tuples(st.booleans(), st.booleans()).flatmap(
 
 def subgraphs(batch, hops):
     roots = np.arange(batch.n_nodes)
-    blocks = Neighbourhoods(batch).blocks(roots, hops, rooted_sizes(batch, hops)[hops])
+    blocks = RootedSource(batch).blocks(roots, hops, rooted_sizes(batch, hops)[hops])
     return [subgraph for block in blocks for subgraph in block.subgraphs()]
 
 

@@ -79,20 +79,21 @@ def certificates(batch: GraphBatch, graphs: Iterable[int], roots: Ints | None = 
     for graph in graphs:
         first, last = int(batch.graph_ptr[graph]), int(batch.graph_ptr[graph + 1])
         here = slice(edge_ptr[graph], edge_ptr[graph + 1])
-        tokens, colours = _dense(rank_of_node[first:last], node_tokens)
+        tokens, colours = _used_tokens(rank_of_node[first:last], node_tokens)
         if roots is not None:
             # The root gets a colour of its own, next to that of its label.
             colours = [2 * colour for colour in colours]
             colours[int(roots[graph]) - first] += 1
-        used_edge_tokens, kinds = _dense(rank_of_edge[here], edge_tokens) if labelled else ([], [])
+        used_edge_tokens, kinds = _used_tokens(rank_of_edge[here], edge_tokens) if labelled else ([], [])
+        # The header: two flags, then the numbers of nodes, edges and labels.
         counts = last - first, here.stop - here.start, len(tokens)
         head = struct.pack("<BBQQQ", batch.directed, roots is not None, *counts)
-        form = _form(colours, ends[here] - first, kinds, directed=batch.directed)
+        form = _canonical_form(colours, ends[here] - first, kinds, directed=batch.directed)
         out.append(b"".join([head, *tokens, *used_edge_tokens, form]))
     return out
 
 
-def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) -> bytes:
+def _canonical_form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) -> bytes:
     """Return colours and edges in canonical order.
 
     igraph's search supports colours of nodes only. So an edge of any kind but the first (0) is replaced by a
@@ -137,11 +138,12 @@ def _form(colours: list[int], ends: Int64, kinds: list[int], *, directed: bool) 
 
 @lru_cache(maxsize=1)
 def _gives_new_places() -> bool:
-    """Return which direction igraph's permutations have.
+    """Return whether entry i of igraph's canonical permutation is the new place of vertex i.
 
     ``canonical_permutation`` is made for ``permute_vertices``. Up to 0.11 entry i is the new place of vertex
     i, from 1.0 on it is the vertex that moves to place i; read the wrong way, isomorphic graphs get different
-    forms. So ask: moved by (1, 2, 0), the edge 0-1 becomes 1-2 in the one reading and 0-2 in the other.
+    forms. This is tested on one edge: moved by (1, 2, 0), the edge 0-1 becomes 1-2 in the one reading and 0-2
+    in the other.
     """
     import igraph  # noqa: PLC0415
 
@@ -157,7 +159,7 @@ def _rank_labels(vocabulary: tuple[Label, ...], codes: Int32) -> tuple[list[byte
     return [struct.pack("<Q", len(token)) + token for token in ordered], ranks[codes]
 
 
-def _dense(ranks: Int64, tokens: list[bytes]) -> tuple[list[bytes], list[int]]:
+def _used_tokens(ranks: Int64, tokens: list[bytes]) -> tuple[list[bytes], list[int]]:
     """Return the tokens that occur, in order, and the ranks among these only.
 
     Ranks among all tokens would depend on the rest of the batch.
@@ -224,6 +226,7 @@ def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
     if batch.n_nodes <= _NODES_PER_BLOCK:
         yield batch
         return
+    # A block ends where the number of nodes passes a multiple of _NODES_PER_BLOCK.
     cuts = np.flatnonzero(np.diff(batch.graph_ptr[:-1] // _NODES_PER_BLOCK)) + 1
     for low, high in pairwise([0, *cuts.tolist(), len(batch)]):
         yield with_own_labels(batch[low:high])
@@ -233,14 +236,14 @@ def _keys_of_block(batch: GraphBatch) -> UInt64:
     classes, graph_ptr = content_keys.stable_classes(batch), batch.graph_ptr
     out = np.zeros((len(batch), 3), np.uint64)  # two words of a key, and 1 if there is one
 
-    def identify(first: int, last: int) -> int:
+    def write_some(first: int, last: int) -> int:
         room = content_keys.with_scratch(
             classes, int(batch.nodes_per_graph[first:last].max(initial=0)), _N_NOTES
         )
-        return int(_identify(first, last, graph_ptr, room, out))
+        return int(_write_keys(first, last, graph_ptr, room, out))
 
     work = classes.messages.indptr[graph_ptr] + graph_ptr  # one step per message and per node
-    run_ranges(identify, balanced_ranges(work))
+    run_ranges(write_some, balanced_ranges(work))
     keys = out[:, :2].copy()
     left = np.flatnonzero(out[:, 2] == 0)
     if len(left):
@@ -249,7 +252,7 @@ def _keys_of_block(batch: GraphBatch) -> UInt64:
 
 
 def _keys_by_components(batch: GraphBatch) -> UInt64:
-    """Return keys of the graphs for which `_identify` found none.
+    """Return keys of the graphs for which `_write_keys` found none.
 
     The key of an undirected graph with several components is made of theirs, because each of them is smaller
     and may be determined by its colours. Components are cut out as rooted subgraphs, which follow arcs: in a
@@ -280,7 +283,7 @@ def _keys_by_components(batch: GraphBatch) -> UInt64:
 
 
 @kernel
-def _identify(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UInt64) -> int:
+def _write_keys(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UInt64) -> int:
     """Write the keys of graphs ``first..last``, and 1 behind each key; return the graph where it stopped.
 
     It stops after about `STEPS_PER_PIECE` steps and is called again for the rest (see `run_ranges`).
@@ -291,9 +294,9 @@ def _identify(first: int, last: int, graph_ptr: Int64, classes: Classes, out: UI
             return graph
         low, high = graph_ptr[graph], graph_ptr[graph + 1]
         steps += indptr[high] - indptr[low] + high - low
-        cell = class_to_split(low, high, classes)
-        if cell >= 0:
-            steps += _search_key(low, high, cell, classes, out[graph])
+        open_class = class_to_split(low, high, classes)
+        if open_class >= 0:
+            steps += _search_key(low, high, open_class, classes, out[graph])
         else:
             _digest(low, high, classes, out[graph])
     return last
@@ -314,7 +317,7 @@ def _digest(low: int, high: int, classes: Classes, out: UInt64) -> None:
 
 
 @kernel
-def _search_key(low: int, high: int, cell: int, classes: Classes, out: UInt64) -> int:
+def _search_key(low: int, high: int, open_class: int, classes: Classes, out: UInt64) -> int:
     """Search for the key of a graph that its stable colours do not determine; return the steps taken.
 
     First a path: nodes are individualised, each the first of the class that `class_to_split` names, until the
@@ -330,27 +333,25 @@ def _search_key(low: int, high: int, cell: int, classes: Classes, out: UInt64) -
     # Wherever this returns before the digest is written, ``out[2]`` is still 0: the graph gets no key.
     if n * _DEEPEST > _MOST_STEPS:  # too much memory for the snapshots
         return 0
-    # Later than any round before, because each of those but the first and the last has split a class. The
-    # number only rises, also when classes are restored, so that notes of earlier rounds in _QUEUED_IN are
-    # never taken for those of the current one.
+    # A number that no earlier round had: all rounds but the first and the last split a class, so there were
+    # at most n + 1. It is never reset, not even when classes are restored, because _QUEUED_IN stores it.
     classes.round[0] = n + 3
     # By level: a snapshot of the classes before the node of this level was individualised, and its class.
     words_at = np.empty((_DEEPEST, n, words.shape[1]), np.uint64)
     marks_at = np.empty((_DEEPEST, n, marks.shape[1]), np.int32)
-    cell_at = np.empty(_DEEPEST, np.int64)
-    depth = n_paths = np.int64(0)
-    while cell >= 0:
+    open_class_at = np.empty(_DEEPEST, np.int64)
+    depth = n_refinements = np.int64(0)
+    while open_class >= 0:
         if depth == _DEEPEST:
             return cost * depth
-        words_at[depth], marks_at[depth], cell_at[depth] = words[low:high], marks[low:high], cell
-        # A rough estimate of how many refinements will follow. (The exact number for a choice at this level
-        # is that of the levels from here on. But the estimate decides which kind of key a graph gets, so a
-        # better one would change keys.)
-        n_paths += marks[cell, LENGTH] * (depth + 1)
-        content_keys.individualise(marks[cell, NODE], depth, low, classes)
-        cell = class_to_split(low, high, classes)
+        words_at[depth], marks_at[depth], open_class_at[depth] = words[low:high], marks[low:high], open_class
+        # A rough estimate of the refinements that follow. Do not refine it: it decides which kind of key a
+        # graph gets, so another estimate would change stored keys.
+        n_refinements += marks[open_class, LENGTH] * (depth + 1)
+        content_keys.individualise(marks[open_class, NODE], depth, low, classes)
+        open_class = class_to_split(low, high, classes)
         depth += 1
-    if n_paths * cost > _MOST_STEPS:
+    if n_refinements * cost > _MOST_STEPS:
         return cost * depth
     sign_all(low, high, classes)
     _digest(low, high, classes, out)
@@ -358,20 +359,20 @@ def _search_key(low: int, high: int, cell: int, classes: Classes, out: UInt64) -
     # one change the fewest classes.
     signatures = words[low:high, SIGNATURE:].copy()
     for level in range(depth - 1, -1, -1):
-        begin = cell_at[level] - low
-        cell_nodes = marks_at[level, begin:, NODE][: marks_at[level, begin, LENGTH]]  # the first was chosen
+        begin = open_class_at[level] - low
+        class_nodes = marks_at[level, begin:, NODE][: marks_at[level, begin, LENGTH]]  # the first was chosen
         is_equivalent = np.zeros(n, np.bool_)
-        is_equivalent[cell_nodes[0] - low] = True
-        for node in cell_nodes[1:]:
+        is_equivalent[class_nodes[0] - low] = True
+        for node in class_nodes[1:]:
             if is_equivalent[node - low]:
                 continue
             words[low:high], marks[low:high] = words_at[level], marks_at[level]
             if not _leads_to(out, node, level, depth, low, high, classes):
                 out[2] = 0
-                return cost * n_paths
-            _record_automorphism(low, signatures, cell_nodes, classes, is_equivalent)
+                return cost * n_refinements
+            _record_automorphism(low, signatures, class_nodes, classes, is_equivalent)
             is_equivalent[node - low] = True
-    return cost * n_paths
+    return cost * n_refinements
 
 
 @kernel
@@ -379,10 +380,11 @@ def _leads_to(key: UInt64, node: int, level: int, depth: int, low: int, high: in
     """Return whether individualising ``node`` at this level leads to the same key at the same depth."""
     for deeper in range(level, depth):
         content_keys.individualise(node, deeper, low, classes)
-        cell = class_to_split(low, high, classes)
-        if (cell < 0) != (deeper + 1 == depth):
+        open_class = class_to_split(low, high, classes)
+        if (open_class < 0) != (deeper + 1 == depth):
             return False
-        node = classes.marks[max(cell, 0), NODE]
+        # Without an open class the loop ends, and ``node`` is not used.
+        node = classes.marks[max(open_class, 0), NODE]
     sign_all(low, high, classes)
     found = np.empty(3, np.uint64)
     _digest(low, high, classes, found)
@@ -391,9 +393,9 @@ def _leads_to(key: UInt64, node: int, level: int, depth: int, low: int, high: in
 
 @kernel
 def _record_automorphism(
-    low: int, signatures: UInt64, cell: Int32, classes: Classes, is_equivalent: Bool
+    low: int, signatures: UInt64, class_nodes: Int32, classes: Classes, is_equivalent: Bool
 ) -> None:
-    """Record what the automorphism that was just found says about the nodes of a cell.
+    """Mark the nodes of a class that the automorphism just found proves equivalent.
 
     Another choice gave the same key as the first one, so an automorphism maps the classes of the first path
     to those of the other: a node that is alone in its class to the one with the same signature. A node and
@@ -404,17 +406,17 @@ def _record_automorphism(
     ----------
     signatures : array of uint64, shape (n, 2)
         The last signature of each node on the first path; ``classes`` has those of the other.
-    cell
+    class_nodes
         The nodes to choose from.
     is_equivalent : array of bool, shape (n,)
         Which of them are known to be equivalent to the first choice.
     """
     words, marks = classes.words, classes.marks
-    for there in cell:
+    for there in class_nodes:
         if marks[marks[there, CLASS], LENGTH] > 1:
             continue
         a, b = words[there, SIGNATURE], words[there, SIGNATURE + 1]
-        for here in cell:
+        for here in class_nodes:
             if signatures[here - low, 0] == a and signatures[here - low, 1] == b:
                 alike = is_equivalent[here - low] or is_equivalent[there - low]
                 is_equivalent[here - low] = is_equivalent[there - low] = alike
@@ -486,7 +488,7 @@ def class_to_split(low: int, high: int, classes: Classes) -> int:
         if notes[stem - low, _DEGREE] == 1:
             notes[n_leaves, _LIST] = stem
             n_leaves += 1
-    return _smallest_left(low, high, classes)
+    return _smallest_open_class(low, high, classes)
 
 
 @kernel
@@ -569,7 +571,7 @@ def _relation(begin: int, other: int, low: int, classes: Classes) -> int:
 
 
 @kernel
-def _smallest_left(low: int, high: int, classes: Classes) -> int:
+def _smallest_open_class(low: int, high: int, classes: Classes) -> int:
     """Return the smallest class that is left (in a tie, the one with the smallest key), or -1.
 
     The choice depends on lengths and keys only, so it is the same in isomorphic graphs.

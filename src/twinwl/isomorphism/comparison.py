@@ -89,7 +89,9 @@ class Comparison:
     directed: bool = False
     features_ignored: bool = False
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (fields that `_settled` left out)
+    # A result found without running rounds (`_result_without_rounds`) lacks the fields in `_OF_ROUNDS`. They
+    # are computed when one of them is first read.
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (fields of several types)
         if name not in _OF_ROUNDS or "_pending" not in vars(self):
             raise AttributeError(name)
         found = vars(_run(*vars(self)["_pending"]))
@@ -157,11 +159,11 @@ class Comparison:
             what = f"Label {witness.label!r}"
         if self.by == "twin":
             what += f" with {', '.join(self.readout)} {witness.value}"
-        first, second = map(_carriers, witness.counts, witness.nodes)
+        first, second = map(_describe_nodes, witness.counts, witness.nodes)
         return f"{what}: in the first graph {first}, in the second {second}."
 
 
-def _carriers(number: int, nodes: tuple[int, ...]) -> str:
+def _describe_nodes(number: int, nodes: tuple[int, ...]) -> str:
     """Say how many nodes carry a witness, and which."""
     if not number:
         return "none"
@@ -239,21 +241,28 @@ def compare(
         "directed": pair.directed,
         "features_ignored": any(graph.has_node_features for graph in graphs),
     }
-    # Whole graphs first. (Not for a user's function: that it differs for isomorphic graphs is an error which
-    # only rooted subgraphs show.)
+    # Whole graphs are compared first, which often decides without any round. Not for a user's
+    # function: if its values differ between isomorphic graphs, that is an error, which shows only when it is
+    # called.
     if n_iter is None and all(part.is_known for part in readouts):
         isomorphic = are_isomorphic(pair)
         if isomorphic is None and not all(part.is_cheap for part in readouts):
             form, other = certificates(pair, range(2))
-            is_exact = not pair.directed and any(part.name == "canonical" for part in readouts)
-            isomorphic = True if form == other else False if is_exact else None
+            # Equal forms prove isomorphism. Different ones are a difference that only an exact readout is
+            # certain to show.
+            if form == other:
+                isomorphic = True
+            elif not pair.directed and any(part.name == "canonical" for part in readouts):
+                isomorphic = False
         if isomorphic is not None:
-            return _settled(pair, readouts, isomorphic=isomorphic, **known)
+            return _result_without_rounds(pair, readouts, isomorphic=isomorphic, **known)
         return _run(pair, readouts, None, same_colours=True, **known)
     return _run(pair, readouts, n_iter, **known)
 
 
-def _settled(pair: GraphBatch, readouts: Readouts, *, isomorphic: bool, **known: bool) -> Comparison:
+def _result_without_rounds(
+    pair: GraphBatch, readouts: Readouts, *, isomorphic: bool, **known: bool
+) -> Comparison:
     """Return a result before any round has run; `Comparison.__getattr__` runs them on demand.
 
     In isomorphic graphs all readouts agree in all rounds, so any of them shows how many rounds there are.
@@ -319,6 +328,7 @@ def _run(
         h = (agreed + by_twin.iteration) // 2
         earlier = _difference_of_readouts(pair, h, rows[h], reader)
         by_twin, agreed = (earlier, agreed) if earlier else (by_twin, h)
+    # A difference by identities comes first: the colours still agreed in those rounds.
     witness = by_twin or by_labels
     return Comparison(
         by="twin" if by_twin else "labels" if by_labels else None,
@@ -335,7 +345,8 @@ def _difference_of_readouts(
 ) -> Witness | None:
     colours, sizes = row
     if h > 1 and reader.is_costly:
-        # Graphs that differ most often do so where subgraphs are largest: one such colour may show it.
+        # If two graphs differ, it is mostly where rooted subgraphs are largest: first read only the nodes of
+        # the rarest such colour.
         largest = np.flatnonzero(sizes == sizes.max())
         rarest = np.argmin(np.bincount(colours)[colours[largest]])
         nodes = np.flatnonzero(colours == colours[largest[rarest]])
@@ -370,17 +381,17 @@ def _difference(
         np.bincount(part, minlength=len(numbers)) for part in (inverse[:boundary], inverse[boundary:])
     )
     carrier = int(np.flatnonzero((first != second)[inverse])[0])
-    alike = nodes[inverse == inverse[carrier]]
+    witnesses = nodes[inverse == inverse[carrier]]
     shown = tuple(readable(part, carrier) for part in values)
     return Witness(
         iteration=h,
-        colour=int(colours[alike[0]]),
-        label=pair.node_vocabulary[pair.node_labels[alike[0]]],
+        colour=int(colours[witnesses[0]]),
+        label=pair.node_vocabulary[pair.node_labels[witnesses[0]]],
         value=(shown if len(shown) > 1 else shown[0]) if shown else None,
         counts=(int(first[inverse[carrier]]), int(second[inverse[carrier]])),
         nodes=(
-            tuple(alike[alike < pair.graph_ptr[1]].tolist()),
-            tuple((alike[alike >= pair.graph_ptr[1]] - pair.graph_ptr[1]).tolist()),
+            tuple(witnesses[witnesses < pair.graph_ptr[1]].tolist()),
+            tuple((witnesses[witnesses >= pair.graph_ptr[1]] - pair.graph_ptr[1]).tolist()),
         ),
     )
 

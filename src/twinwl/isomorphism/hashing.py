@@ -29,13 +29,21 @@ from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_rang
 from twinwl.refinement.content_keys import absorb, fold_keys, node_keys
 from twinwl.refinement.identities import rooted_sizes, sizes_by_search
 
+Rounds = int | Literal["stable"] | None
+
+VERSION, FIRST_VERSION = "twl2", "twl1"
+
 EVERY_RADIUS_UP_TO = 256
 """Rooted subgraphs of larger graphs are followed to `RADIUS_BEYOND` only, so that the cost stays bounded."""
 RADIUS_BEYOND = 3
 _FIRST_ROUNDS = 16
-# Sizes are computed by a search from each node, if at most one node in this many is wanted. Passing bitsets
-# computes the sizes of all nodes, for 64 of them in one machine word: more searches would cost more.
+# Sizes are computed by a search from each node, if at most one node in this many is wanted: with more
+# searches than that, bitsets, which give 64 nodes at a time, are faster.
 _NODES_PER_SEARCH = 64
+# Keys and sizes of a block of graphs have about this many entries each: memory stays bounded, a block stays
+# in the cache, and there are enough blocks for all threads.
+_BLOCK_ENTRIES = 1 << 16
+_USUAL_ROUNDS = 3  # assumed for ``twl2``, to choose the size of blocks
 
 
 def stable_folds(batch: GraphBatch, readouts: Readouts) -> UInt64:
@@ -58,7 +66,7 @@ def _growths(batch: GraphBatch, readouts: Readouts, wanted: Bool, n_iter: int, *
     node's subgraph still grows after ``n_iter`` rounds are repeated with four times as many rounds.
     """
     out = np.zeros((batch.n_nodes, 2), np.uint64)
-    graphs = _holding(batch, wanted)
+    graphs = _graphs_with(batch, wanted)
     if not graphs.any():
         return out
     nodes = np.repeat(graphs, batch.nodes_per_graph)
@@ -68,12 +76,12 @@ def _growths(batch: GraphBatch, readouts: Readouts, wanted: Bool, n_iter: int, *
     try:
         if only_sizes(readouts):
             keys = np.zeros((part.n_nodes, 2), np.uint64)
-            _follow_sizes(rows, wanted, keys)
+            _absorb_sizes(rows, wanted, keys)
         else:
-            keys = _follow(part, readouts, rows)
+            keys = _absorb_readouts(part, readouts, rows)
         still_growing = wanted & (rows[-1] != rows[-2])
         if to_the_end and still_growing.any():
-            again = wanted & np.repeat(_holding(part, still_growing), part.nodes_per_graph)
+            again = wanted & np.repeat(_graphs_with(part, still_growing), part.nodes_per_graph)
             keys[again] = _growths(part, readouts, again, 4 * n_iter, to_the_end=True)[again]
     except ReadoutError as error:
         raise error.at(int(np.flatnonzero(graphs)[error.graph])) from error
@@ -95,13 +103,13 @@ def _searched_sizes(batch: GraphBatch, roots: Int64, n_iter: int) -> Int32:
     return sizes
 
 
-def _holding(batch: GraphBatch, nodes: Bool) -> Bool:
+def _graphs_with(batch: GraphBatch, nodes: Bool) -> Bool:
     """Return for each graph whether it has one of the nodes."""
     before = np.concatenate([[0], np.cumsum(nodes)])
     return before[batch.graph_ptr[1:]] > before[batch.graph_ptr[:-1]]
 
 
-def _follow(batch: GraphBatch, readouts: Readouts, rows: Int32) -> UInt64:
+def _absorb_readouts(batch: GraphBatch, readouts: Readouts, rows: Int32) -> UInt64:
     """Absorb the readouts of each node's rooted subgraphs, round by round, while these grow."""
     keys = np.zeros((batch.n_nodes, 2), np.uint64)
     reader = RoundReader(batch, readouts)
@@ -116,10 +124,10 @@ def _follow(batch: GraphBatch, readouts: Readouts, rows: Int32) -> UInt64:
 
 
 @kernel
-def _follow_sizes(rows: Int32, wanted: Bool, keys: UInt64) -> None:
+def _absorb_sizes(rows: Int32, wanted: Bool, keys: UInt64) -> None:
     """Absorb (size, h) of each round h while the rooted subgraph of a wanted node grows; write the keys.
 
-    These keys differ from those of `_follow`, which absorbs the key of a readout.
+    These keys differ from those of `_absorb_readouts`, which absorbs the key of a readout.
     """
     for node in range(len(wanted)):
         if not wanted[node]:
@@ -130,16 +138,6 @@ def _follow_sizes(rows: Int32, wanted: Bool, keys: UInt64) -> None:
                 break
             a, b = absorb(a, b, np.uint64(rows[h, node]), np.uint64(h))
         keys[node, 0], keys[node, 1] = a, b
-
-
-Rounds = int | Literal["stable"] | None
-
-VERSION, VERSION_OF_ROUNDS = "twl2", "twl1"
-
-# Keys and sizes of a block of graphs have about this many entries each: memory stays bounded, a block stays
-# in the cache, and there are enough blocks for all threads.
-_BLOCK_ENTRIES = 1 << 16
-_USUAL_ROUNDS = 3  # assumed for ``twl2``, to choose the size of blocks
 
 
 def graph_hash(
@@ -238,7 +236,7 @@ def graph_hashes(
     if not checked("edge_labels", edge_labels, FLAG):
         batch = batch.without_edge_labels()
     digits = graph_keys(batch, n_iter, resolve(readout)).astype(">u8").tobytes().hex()
-    version = VERSION if n_iter is None else VERSION_OF_ROUNDS
+    version = VERSION if n_iter is None else FIRST_VERSION
     return [f"{version}:{digits[start : start + 32]}" for start in range(0, len(digits), 32)]
 
 
@@ -253,15 +251,17 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: Readouts) -> UInt64:
     out = np.empty((len(batch), 2), np.uint64)
 
     def fill(place: int, _last: int) -> int:
+        # One block per call; `run_ranges` calls again for the next.
         chosen = blocks[place]
-        block, reach = with_own_labels(batch[chosen]), rounds[chosen]
+        block, n_rounds = with_own_labels(batch[chosen]), rounds[chosen]
         try:
             if n_iter is None:
-                folds, counts = stable_folds(block, readouts)[None], _counts(block, np.zeros_like(reach))
+                # twl2 has a single multiset, which is stored as that of round 0.
+                folds, counts = stable_folds(block, readouts)[None], _counts(block, np.zeros_like(n_rounds))
                 out[chosen] = _finish_hashes(folds, counts, _names(b"twl2", readouts), block.directed)
             else:
-                reach = _stable_rounds(block, reach) if n_iter == "stable" else reach
-                out[chosen] = _keys_of_block(block, reach, readouts)
+                n_rounds = _stable_rounds(block, n_rounds) if n_iter == "stable" else n_rounds
+                out[chosen] = _keys_of_block(block, n_rounds, readouts)
         except ReadoutError as error:
             raise error.at(int(chosen[error.graph])) from error
         return place + 1
@@ -287,23 +287,24 @@ def _blocks(batch: GraphBatch, rounds: Int64) -> list[Int64]:
     return np.split(order, cuts)
 
 
-def _diameters(batch: GraphBatch, graphs: Int64, reach: int) -> Int64:
+def _diameters(batch: GraphBatch, graphs: Int64, n_rounds: int) -> Int64:
     """Return the largest finite distance in each of some graphs: after that round no identity set grows.
 
     Graphs in which one still grew in the last round are repeated with four times as many rounds.
     """
     part = batch[graphs]
-    rows = rooted_sizes(part, reach)
-    grew = np.zeros((reach + 1, len(part)), np.bool_)
-    for h in range(1, reach + 1):
-        grew[h] = _holding(part, rows[h] != rows[h - 1])
-    out = (reach - np.argmax(grew[::-1], axis=0)) * grew.any(axis=0)
-    if (out == reach).any():
-        out[out == reach] = _diameters(batch, graphs[out == reach], 4 * reach)
+    rows = rooted_sizes(part, n_rounds)
+    grew = np.zeros((n_rounds + 1, len(part)), np.bool_)
+    for h in range(1, n_rounds + 1):
+        grew[h] = _graphs_with(part, rows[h] != rows[h - 1])
+    # The last round in which an identity set grew; 0 if none did.
+    out = (n_rounds - np.argmax(grew[::-1], axis=0)) * grew.any(axis=0)
+    if (out == n_rounds).any():
+        out[out == n_rounds] = _diameters(batch, graphs[out == n_rounds], 4 * n_rounds)
     return out
 
 
-def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
+def _stable_rounds(batch: GraphBatch, diameters: Int64) -> Int64:
     """Return max(s + 1, d) of each graph, given d: later rounds distinguish no more graphs."""
     settled = np.full(len(batch), -1, np.int64)  # s + 1: the first round that splits no colour
     before = np.full(len(batch), -1, np.int64)
@@ -313,7 +314,7 @@ def _stable_rounds(batch: GraphBatch, reach: Int64) -> Int64:
         before = n_colours
         if (settled >= 0).all():
             break
-    return np.maximum(settled, reach)
+    return np.maximum(settled, diameters)
 
 
 def _keys_of_block(batch: GraphBatch, rounds: Int64, readouts: Readouts) -> UInt64:

@@ -201,7 +201,7 @@ def marked_wl(block: RootedBlock, n_marks: int) -> UInt64:
     out = np.empty((len(block), 2), np.uint64)
 
     def read(first: int, last: int) -> None:
-        _read_marked(first, last, graphs, n_marks, out)
+        _write_marked_keys(first, last, graphs, n_marks, out)
 
     # An estimate to balance threads, at most a cube: higher powers could overflow 64 bits, and automorphisms
     # spare most sequences of several marks anyway.
@@ -251,20 +251,20 @@ class Partition(NamedTuple):
 
 
 @kernel
-def _read_marked(first: int, last: int, graphs: Subgraphs, n_marks: int, out: UInt64) -> None:
+def _write_marked_keys(first: int, last: int, graphs: Subgraphs, n_marks: int, out: UInt64) -> None:
     """Write the keys of subgraphs ``first..last``."""
     for index in range(first, last):
         # Partition d is the one after d marks. One more, the last, is scratch to compute leaves in.
-        out[index, 0], out[index, 1] = _value_of_marks(
+        out[index, 0], out[index, 1] = _key_after_marks(
             _rooted_partitions(index, graphs, n_marks + 2), n_marks
         )
 
 
 @kernel
-def _value_of_marks(  # noqa: C901  (a walk)
+def _key_after_marks(  # noqa: C901  (a walk)
     parts: Partition, n_marks: int
 ) -> tuple[np.uint64, np.uint64]:
-    """Return the value of partition 0 with ``n_marks`` marks left (see `marked_wl`).
+    """Return the key of partition 0 with ``n_marks`` marks left: the value that `marked_wl` describes.
 
     A depth-first search over sequences of marks. It keeps a stack of its own, because numba cannot load
     recursive functions from a cache.
@@ -275,45 +275,45 @@ def _value_of_marks(  # noqa: C901  (a walk)
     value is computed.)
     """
     n = len(parts.listed)
-    # All arrays are indexed by depth, the number of marks so far. at, end: place of the next node to mark,
-    # and end of the cell that it is in. n_known: number of different leaves of the marks so far. has_leaf:
-    # whether the mark that is tried has a leaf: it has none if the value is as cheap to compute, that is at
-    # the last mark, or if each node has a cell of its own already.
-    at, end, n_known, has_leaf = np.zeros((4, n_marks + 1), np.int64)
+    # All arrays are indexed by depth, the number of marks so far. next_place, cell_end: place of the next
+    # node to mark, and end of the cell that it is in. n_known: number of different leaves of the marks so
+    # far. has_leaf: whether the mark that is tried has a leaf: it has none if the value is as cheap to
+    # compute, that is at the last mark, or if each node has a cell of its own already.
+    next_place, cell_end, n_known, has_leaf = np.zeros((4, n_marks + 1), np.int64)
     # The value of the partition's own colours, and the sum of the values of the marks so far.
     own, total = np.zeros((2, n_marks + 1, 2), np.uint64)
     # The key of each different leaf, and the value of its mark. Place n_known is free: without a leaf, it is
     # used for each mark anew.
     leaves, values = np.empty((2, n_marks + 1, n, 2), np.uint64)
-    depth, is_new, spare = 0, True, _at(n_marks + 1, parts)
+    depth, entered, spare = 0, True, _partition_at(n_marks + 1, parts)
     while True:
-        part = _at(depth, parts)
-        if is_new:
-            own[depth, 0], own[depth, 1] = _value(part)
+        part = _partition_at(depth, parts)
+        if entered:
+            own[depth, 0], own[depth, 1] = _partition_key(part)
             total[depth] = 0
-            at[depth] = end[depth] = n_known[depth] = 0
+            next_place[depth] = cell_end[depth] = n_known[depth] = 0
             start = _largest_cell(part)
             if depth < n_marks and part.cells[2, start] > 1:
-                at[depth], end[depth] = start, start + part.cells[2, start]
-        if at[depth] == end[depth]:  # all nodes of the cell were marked: return the value to one mark less
+                next_place[depth], cell_end[depth] = start, start + part.cells[2, start]
+        # All nodes of the cell were marked: return the value to one mark less.
+        if next_place[depth] == cell_end[depth]:
             a, b = own[depth]
-            if end[depth]:  # 0 if no mark was left, or no cell of several nodes to choose from
+            if cell_end[depth]:  # 0 if no mark was left, or no cell of several nodes to choose from
                 a, b = absorb(a, b, total[depth, 0], total[depth, 1])
             if depth == 0:
                 return a, b
-            depth, is_new = depth - 1, False
+            depth, entered = depth - 1, False
             found = n_known[depth]
             values[depth, found, 0], values[depth, found, 1] = a, b
             total[depth] += values[depth, found]
-            n_known[depth] += has_leaf[
-                depth
-            ]  # with a leaf the value can be used again; else its place is free
+            # Without a leaf the value cannot be used again, and its place stays free.
+            n_known[depth] += has_leaf[depth]
             continue
-        deeper = _at(depth + 1, parts)
+        deeper = _partition_at(depth + 1, parts)
         deeper.keys[:], deeper.cells[:] = part.keys, part.cells
-        _mark(deeper, np.int64(part.cells[0, at[depth]]))
-        at[depth] += 1
-        found = n_leaves = n_known[depth]
+        _mark(deeper, np.int64(part.cells[0, next_place[depth]]))
+        next_place[depth] += 1
+        found = n_known[depth]
         start = _largest_cell(deeper)
         has_leaf[depth] = depth + 1 < n_marks and deeper.cells[2, start] > 1
         if has_leaf[depth]:
@@ -322,12 +322,12 @@ def _value_of_marks(  # noqa: C901  (a walk)
             while spare.cells[2, start] > 1:
                 _mark(spare, np.int64(spare.cells[0, start]))
                 start = _largest_cell(spare)
-            leaves[depth, n_leaves, 0], leaves[depth, n_leaves, 1] = _value(spare)
+            leaves[depth, found, 0], leaves[depth, found, 1] = _partition_key(spare)
             found = 0  # the search ends at the latest with the new leaf itself
-            while not _are_equal(leaves[depth], found, n_leaves):
+            while not _are_equal(leaves[depth], found, n_known[depth]):
                 found += 1
-        is_new = found == n_leaves
-        if is_new:
+        entered = found == n_known[depth]
+        if entered:
             depth += 1
         else:
             total[depth] += values[depth, found]
@@ -337,8 +337,8 @@ def _value_of_marks(  # noqa: C901  (a walk)
 def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition:
     """Return ``n_parts`` partitions of a subgraph; the first is stable and has the root marked.
 
-    ``keys`` and ``cells`` have one more axis at the front, by which `_at` selects a single partition. The
-    other arrays are shared.
+    ``keys`` and ``cells`` have one more axis at the front, by which `_partition_at` selects a single
+    partition. The other arrays are shared.
     """
     first, last = graphs.subgraph_ptr[index], graphs.subgraph_ptr[index + 1]
     indptr, indices, codes, code_keys = graphs.messages
@@ -352,22 +352,22 @@ def _rooted_partitions(index: int, graphs: Subgraphs, n_parts: int) -> Partition
         np.empty((2, n), np.int32),
         np.zeros(n, np.bool_),
     )
-    part = _at(0, parts)
+    part = _partition_at(0, parts)
     order, length = part.cells[0], part.cells[2]
-    # One cell of all nodes, all of them listed as changed. `_divide` splits it by ``new_keys``, the keys of
-    # the labels. If all labels are equal it changes nothing, so keys and list are filled here.
+    # One cell of all nodes, all of them listed as changed. `_divide_cell` splits it by ``new_keys``, the keys
+    # of the labels. If all labels are equal it changes nothing, so keys and list are filled here.
     part.keys[:] = part.new_keys
     length[0] = n
     for node in range(n):
         order[node] = part.lists[0, node] = node
-    _divide(part, np.int32(0), np.int64(0))  # for literals, numba would compile it once more
-    _split_cells(part, n)
+    _divide_cell(part, np.int32(0), np.int64(0))  # for literals, numba would compile it once more
+    _refine_cells(part, n)
     _mark(part, graphs.root[index] - first)
     return parts
 
 
 @kernel
-def _at(place: int, parts: Partition) -> Partition:
+def _partition_at(place: int, parts: Partition) -> Partition:
     """Return the partition at a place of `_rooted_partitions`."""
     messages, keys, cells, new_keys, lists, listed = parts
     return Partition(messages, keys[place], cells[place], new_keys, lists, listed)
@@ -388,7 +388,7 @@ def _mark(part: Partition, node: int) -> None:
             cell[order[place]] = start + 1
         length[start], length[start + 1] = 1, length[start] - 1
     part.lists[0, 0] = node
-    _split_cells(part, np.int64(1))
+    _refine_cells(part, np.int64(1))
 
 
 @kernel
@@ -405,7 +405,7 @@ def _largest_cell(part: Partition) -> int:
 
 
 @kernel
-def _value(part: Partition) -> tuple[np.uint64, np.uint64]:
+def _partition_key(part: Partition) -> tuple[np.uint64, np.uint64]:
     """Return the key of a stable partition: each cell's length, its key, and the keys its nodes receive.
 
     Two graphs have equal values if and only if 1-WL cannot tell their initial partitions apart. If each node
@@ -426,7 +426,7 @@ def _value(part: Partition) -> tuple[np.uint64, np.uint64]:
 
 
 @kernel
-def _split_cells(part: Partition, n_changed: int) -> None:
+def _refine_cells(part: Partition, n_changed: int) -> None:
     """Split cells until the nodes of each receive the same keys; the first list holds the changed nodes.
 
     The new keys of all cells of a round are computed before any of them changes, so that keys do not depend
@@ -451,7 +451,7 @@ def _split_cells(part: Partition, n_changed: int) -> None:
                 part.new_keys[node, 0], part.new_keys[node, 1] = _signature(part, node)
         n_changed = 0
         for start in waiting[:n_waiting]:
-            n_changed = _divide(part, start, np.int64(n_changed))
+            n_changed = _divide_cell(part, start, np.int64(n_changed))
 
 
 @kernel
@@ -468,7 +468,7 @@ def _signature(part: Partition, node: int) -> tuple[np.uint64, np.uint64]:
 
 
 @kernel
-def _divide(part: Partition, start: int, n_changed: int) -> int:
+def _divide_cell(part: Partition, start: int, n_changed: int) -> int:
     """Split a cell whose nodes have different new keys, which become their keys; list these nodes."""
     keys, new_keys = part.keys, part.new_keys
     order, cell, length = part.cells[0], part.cells[1], part.cells[2]

@@ -1,7 +1,7 @@
 """Readouts of rooted subgraphs, round after round, and the values they give.
 
-The table of readouts is `twinwl.isomorphism.READOUTS`. Here are those that count, and the reader that calls
-a readout on one of all equal rooted subgraphs.
+The table of readouts is `twinwl.isomorphism.READOUTS`. This module has the readouts that count, and
+`RoundReader`, which calls each other readout once per group of isomorphic rooted subgraphs.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -18,7 +18,7 @@ from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import label_token, normalise_label
 from twinwl.isomorphism import READOUTS, Readout, Readouts, marked
 from twinwl.isomorphism.canonical import certificates
-from twinwl.isomorphism.rooted import Groups, Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
+from twinwl.isomorphism.rooted import Groups, RootedBlock, RootedSource, RootedSubgraph, check_cost
 from twinwl.refinement.content_keys import absorb_rows, digest_keys, hexadecimal, row_keys
 
 ReadoutFunction: TypeAlias = Callable[[RootedSubgraph], Hashable]
@@ -35,22 +35,25 @@ def edges(block: RootedBlock) -> Int64 | UInt64:
     graphs, messages = block.graphs, block.messages
     if graphs.edge_labels is not None:
         sums = _sums(messages.code_keys[messages.codes], messages.indptr[graphs.graph_ptr])
-        return absorb_rows(sums, _size_keys(block))
+        return absorb_rows(sums, _size_words(block))
     n_arcs = np.diff(graphs.indptr[graphs.graph_ptr])
     n_edges = n_arcs if graphs.directed else n_arcs // 2
     return np.column_stack([block.sizes.astype(np.int64), n_edges])
 
 
 def triangles(block: RootedBlock) -> Int64:
-    """Return the numbers of nodes and of triangles; where directed, of arcs beside a way of two arcs."""
+    """Return the numbers of nodes and of triangles.
+
+    In directed graphs the second is the number of paths u → v → w for which there is an arc u → w too.
+    """
     graphs = block.graphs
-    closed = _closed_ways(graphs.graph_ptr, graphs.indptr, graphs.indices)
+    closed = _count_closed_paths(graphs.graph_ptr, graphs.indptr, graphs.indices)
     return np.column_stack([block.sizes.astype(np.int64), closed if graphs.directed else closed // 6])
 
 
 @kernel
-def _closed_ways(graph_ptr: Int64, indptr: Int64, indices: Int32) -> Int64:
-    """Count in each graph the ways ``u, v, w`` whose ends are joined as well: six of each triangle."""
+def _count_closed_paths(graph_ptr: Int64, indptr: Int64, indices: Int32) -> Int64:
+    """Count in each graph the paths u, v, w with an arc u → w too: six for each undirected triangle."""
     counts = np.zeros(len(graph_ptr) - 1, np.int64)
     neighbour_of = np.full(len(indptr) - 1, -1)  # the last node that each node is a neighbour of
     for graph in range(len(counts)):
@@ -74,7 +77,7 @@ def degrees(block: RootedBlock) -> UInt64:
     else:
         received = np.diff(messages.indptr).astype(np.uint64)[:, None] * messages.code_keys[0]
     nodes = absorb_rows(received, label_keys)
-    return absorb_rows(_sums(nodes, ptr), _size_keys(block))
+    return absorb_rows(_sums(nodes, ptr), _size_words(block))
 
 
 def _sums(keys: UInt64, ptr: Int64) -> UInt64:
@@ -84,7 +87,8 @@ def _sums(keys: UInt64, ptr: Int64) -> UInt64:
     return np.diff(totals[:, ptr]).T
 
 
-def _size_keys(block: RootedBlock) -> UInt64:
+def _size_words(block: RootedBlock) -> UInt64:
+    """Return (size, 0), two words to be absorbed; they need not be mixed."""
     return np.column_stack([block.sizes, np.zeros(len(block), np.int32)]).astype(np.uint64)
 
 
@@ -93,13 +97,13 @@ def canonical(block: RootedBlock) -> Values:
     return _objects(certificates(block.graphs, range(len(block)), block.cut.root))
 
 
-def _function(value: object) -> object:
+def _accept_callable(value: object) -> object:
     if not callable(value):
         raise TypeError
     return value
 
 
-_FUNCTION = Constraint("a function of a rooted subgraph", _function)
+_FUNCTION = Constraint("a function of a rooted subgraph", _accept_callable)
 
 
 class ReadoutError(TwinWLError):
@@ -140,7 +144,7 @@ def _readout(choice: object) -> Readout:
     if isinstance(known, str):
         return READOUTS.get(known) or marked(int(known[-1]))
     name = getattr(known, "__name__", type(known).__name__)
-    # A partial function, which pickle takes where it takes the function itself.
+    # A partial object, not a closure: it can be pickled whenever the function can.
     return Readout(name, partial(_on_each, known, name), is_known=False)
 
 
@@ -160,13 +164,13 @@ class RoundReader:
     """
 
     def __init__(self, batch: GraphBatch, readouts: Readouts) -> None:
-        self._source = Neighbourhoods(batch)
+        self._source = RootedSource(batch)
         self._readouts = readouts
         self._only_sizes = only_sizes(readouts)
         self.is_costly = any(readout.is_known and not readout.is_cheap for readout in readouts)
         self._round = -1
         self._sizes = np.zeros(batch.n_nodes, np.int32)
-        self._held: tuple[Values, ...] = ()
+        self._values: tuple[Values, ...] = ()
         self._groups = Groups()
         self._group_values: list[Values] = []
 
@@ -182,15 +186,15 @@ class RoundReader:
         h
             Any round, whether it comes before or after the last one.
         nodes : array of int64, optional
-            All nodes of some colours: the values of others are not up to date then. By default all, as it
-            must be in the first call, which makes the arrays that later calls bring up to date.
+            The nodes whose values are needed: all nodes of some colours. Other values are not updated. The
+            first call must be for all nodes (None), because it creates the arrays.
 
         Returns
         -------
         tuple of arrays
             By node: rows of counts, keys of two words, or objects.
         """
-        if self._only_sizes:  # they are already here
+        if self._only_sizes:  # the values are the sizes that were passed
             return (size_of_node.astype(np.int64)[:, None],) * len(self._readouts)
         self._round = self._round + 1 if h is None else h
         # Rooted subgraphs of one root are nested, so equal sizes mean equal subgraphs.
@@ -201,15 +205,15 @@ class RoundReader:
         check_cost([readout.name for readout in self._readouts], sizes)
         blocks = [self._read_block(block) for block in self._source.blocks(changed, self._round, sizes)]
         fresh = tuple(map(np.concatenate, zip(*blocks)))  # () if there is nothing to read
-        if not self._held:
-            self._held = fresh or (np.empty((0, 1), np.int64),) * len(self._readouts)
+        if not self._values:
+            self._values = fresh or (np.empty((0, 1), np.int64),) * len(self._readouts)
         elif fresh:
             # Copies, because the arrays that earlier calls returned must not change.
-            self._held = tuple(old.copy() for old in self._held)
-            for old, new in zip(self._held, fresh):
+            self._values = tuple(old.copy() for old in self._values)
+            for old, new in zip(self._values, fresh):
                 old[changed] = new
         self._sizes[changed] = sizes
-        return self._held
+        return self._values
 
     def _read_block(self, block: RootedBlock) -> list[Values]:
         """Return the values of each readout, those that are not cheap from one of each group of equals."""
@@ -231,7 +235,7 @@ class RoundReader:
         return [values[groups] for values in fresh]
 
     def read_keys(self, size_of_node: Int32) -> UInt64:
-        """Do the same, and return one key of all values of a node, shape (n_nodes, 2)."""
+        """Read the next round; return for each node one key of all its values, shape (n_nodes, 2)."""
         return joint_keys(self.read(size_of_node), self._source.batch)
 
 
@@ -278,7 +282,7 @@ def value_keys(values: Values, batch: GraphBatch) -> UInt64:
             tokens.append(label_token(normalise_label(value)))
         except LabelError as error:
             message = f"a readout's value cannot be hashed: {error}"
-            raise ReadoutError(message, *_whereabouts(batch, place)) from error
+            raise ReadoutError(message, *_graph_and_root(batch, place)) from error
     return digest_keys(tokens)[np.array([rows[id(value)] for value in values.tolist()], np.int64)]
 
 
@@ -299,7 +303,19 @@ def _objects(values: Sequence[Hashable]) -> Values:
 
 
 def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: Int64, values: Values) -> None:
-    """Refuse a function that returns another value for a second copy of the same rooted subgraph."""
+    """Refuse a function that returns another value for a second copy of the same rooted subgraph.
+
+    Parameters
+    ----------
+    readout, block
+        The function, and the rooted subgraphs that were read.
+    groups : array of int64, shape (n_roots,)
+        Group of each of them: 0, 1, … for groups that are new in this block, negative for the others.
+    first : array of int64, shape (n_new_groups,)
+        Place of the subgraph of each new group that was read out.
+    values
+        What the function returned for it.
+    """
     others = np.setdiff1d(np.arange(len(groups)), first)
     numbers, place = np.unique(groups[others], return_index=True)
     new = numbers >= 0  # groups of earlier blocks were checked then
@@ -308,12 +324,12 @@ def _check_copies(readout: Readout, block: RootedBlock, groups: Int64, first: In
     again = readout.on_block(block.at(copies))
     for copy, original, value, other in zip(copies, originals, values[originals], again):
         if value != other:
-            graph, root = _whereabouts(batch, int(block.roots[first[original]]))
+            graph, root = _graph_and_root(batch, int(block.roots[first[original]]))
             raise ReadoutError(
                 f"the readout {readout.name!r} returned {shown(other)}, and {shown(value)} for its copy at "
                 f"graph {graph}, root {root}: they differ only in the numbering of their nodes, on which a "
                 "readout must not depend",
-                *_whereabouts(batch, int(block.roots[copy])),
+                *_graph_and_root(batch, int(block.roots[copy])),
             )
 
 
@@ -324,28 +340,28 @@ def _on_each(function: ReadoutFunction, name: str, block: RootedBlock) -> Values
         try:
             value = function(subgraph)
         except Exception as error:
-            place = _whereabouts(block.source.batch, node)
+            place = _graph_and_root(block.source.batch, node)
             message = f"the readout {name!r} raised {type(error).__name__}: {error}"
             raise ReadoutError(message, *place) from error
-        complaint = _complaint(value)
+        complaint = _why_not_countable(value)
         if complaint:
-            place = _whereabouts(block.source.batch, node)
+            place = _graph_and_root(block.source.batch, node)
             raise ReadoutError(f"the readout {name!r} returned {shown(value)}, {complaint}", *place)
         values.append(value)
     return _objects(values)
 
 
-def _complaint(value: object) -> str:
+def _why_not_countable(value: object) -> str:
     """Say why a value cannot be counted, if it cannot."""
     try:
         hash(value)
         equal = bool(value == value)  # noqa: PLR0124  (only NaN differs from itself)
     except Exception:  # noqa: BLE001  (a user's object may raise anything)
         return "which is not hashable; return a number, a string or a tuple of these"
-    return "" if equal else "which does not even equal itself; return something else for it"
+    return "" if equal else "which does not equal itself (NaN, for example); return another value"
 
 
-def _whereabouts(batch: GraphBatch, node: int) -> tuple[int, int]:
+def _graph_and_root(batch: GraphBatch, node: int) -> tuple[int, int]:
     """Return the graph that holds a node of the batch, and the node's number there."""
     graph = int(np.searchsorted(batch.graph_ptr, node, side="right")) - 1
     return graph, int(node - batch.graph_ptr[graph])

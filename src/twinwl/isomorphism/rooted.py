@@ -1,7 +1,7 @@
 """Rooted subgraphs for readouts: in blocks for kernels, one by one for user functions.
 
 In this order: the argument of a user's function (`RootedSubgraph`), blocks of rooted subgraphs
-(`Neighbourhoods`, `RootedBlock`), groups of isomorphic ones (`Groups`), and a check that refuses
+(`RootedSource`, `RootedBlock`), groups of isomorphic ones (`Groups`), and a check that refuses
 readouts that would take too much memory, before they start (`check_cost`).
 """
 
@@ -111,7 +111,7 @@ class Subgraphs(NamedTuple):
 
 
 @dataclass(eq=False)
-class Neighbourhoods:
+class RootedSource:
     """The rooted subgraphs of a batch, in blocks of bounded memory.
 
     Parameters
@@ -152,13 +152,17 @@ class RootedBlock:
 
     Attributes
     ----------
+    source : RootedSource
+        The batch that they are cut out of, with the keys of its labels.
     roots : array of int64, shape (n_roots,)
         Nodes of the batch.
+    hops : int
+        The radius, the h of ``G_v^h``.
     sizes : array of int32, shape (n_roots,)
         Rooted sizes.
     """
 
-    source: Neighbourhoods
+    source: RootedSource
     roots: Int64
     hops: int
     sizes: Int32
@@ -201,19 +205,20 @@ class RootedBlock:
         cut, batch = self.cut, self.graphs
         first_of_graph = self.source.batch.graph_ptr
         graph = np.searchsorted(first_of_graph, self.roots, side="right") - 1
-        number = cut.node - np.repeat(first_of_graph[graph], np.diff(cut.subgraph_ptr))
+        # The number of each node in its own graph.
+        own_number = cut.node - np.repeat(first_of_graph[graph], np.diff(cut.subgraph_ptr))
         sources, targets = batch.arcs()
         keep = np.flatnonzero((sources < targets) | batch.directed)  # undirected edges once
         edge_ptr = np.searchsorted(keep, batch.indptr[cut.subgraph_ptr])
-        from_nodes, to_nodes = number[sources[keep]], number[targets[keep]]
+        from_nodes, to_nodes = own_number[sources[keep]], own_number[targets[keep]]
         labels = batch.labels_of_nodes()
         codes = None if batch.edge_labels is None else batch.edge_labels[keep]
         for index, place in enumerate(cut.root):
             nodes = slice(int(cut.subgraph_ptr[index]), int(cut.subgraph_ptr[index + 1]))
             edges = slice(int(edge_ptr[index]), int(edge_ptr[index + 1]))
             yield RootedSubgraph(
-                root=int(number[place]),
-                nodes=tuple(number[nodes].tolist()),
+                root=int(own_number[place]),
+                nodes=tuple(own_number[nodes].tolist()),
                 distances=tuple(cut.distance[nodes].tolist()),
                 labels=tuple(labels[nodes]),
                 edges=tuple(zip(from_nodes[edges].tolist(), to_nodes[edges].tolist())),
@@ -231,7 +236,7 @@ class Groups:
     an expensive readout is only computed for one subgraph of each group.
 
     >>> path = GraphBatch.from_edges([[(0, 1), (1, 2), (2, 3)]])
-    >>> (block,) = Neighbourhoods(path).blocks(np.arange(4), 1, np.array([2, 3, 3, 2], np.int32))
+    >>> (block,) = RootedSource(path).blocks(np.arange(4), 1, np.array([2, 3, 3, 2], np.int32))
     >>> Groups().of_block(block)
     array([0, 1, 1, 0])
     """
@@ -259,7 +264,7 @@ _REMEDY = "use fewer rounds (n_iter), smaller graphs, or a weaker readout such a
 
 
 def check_cost(readouts: Iterable[str], sizes: Int32) -> None:
-    """Refuse rooted subgraphs of which the largest would need more than half of the machine's memory.
+    """Refuse readouts whose memory for the largest rooted subgraph would exceed half of the machine's.
 
     Parameters
     ----------

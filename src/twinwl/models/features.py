@@ -31,7 +31,7 @@ from twinwl.graphs.descriptors import Extra
 from twinwl.graphs.labels import Label
 from twinwl.isomorphism import READOUTS, Readout
 from twinwl.isomorphism.readouts import ReadoutChoice, RoundReader, joint_keys, only_sizes, resolve
-from twinwl.isomorphism.rooted import Neighbourhoods, RootedBlock, RootedSubgraph, check_cost
+from twinwl.isomorphism.rooted import RootedBlock, RootedSource, RootedSubgraph, check_cost
 from twinwl.models.base import GraphEstimator, warn_unseen_labels
 from twinwl.models.explanation import RootedTree, pattern_texts, tree_of_colour
 from twinwl.models.pairs import DISTANCES, PairEncoding, PairSpace, pair_features
@@ -213,7 +213,7 @@ class Examples:
         if root < 0:
             return None
         size = np.array([graph.n_nodes], np.int32)
-        (block,) = Neighbourhoods(graph).blocks(np.array([root]), graph.n_nodes, size)
+        (block,) = RootedSource(graph).blocks(np.array([root]), graph.n_nodes, size)
         return next(block.subgraphs())
 
     def keys(self, columns: Int64, readouts: tuple[Readout, ...]) -> UInt64:
@@ -221,7 +221,7 @@ class Examples:
         graphs = self.graphs[columns]
         roots = graphs.graph_ptr[:-1] + self.root[columns]
         sizes = graphs.nodes_per_graph.astype(np.int32)
-        block = RootedBlock(Neighbourhoods(graphs), roots, LARGEST_EXAMPLE, sizes)
+        block = RootedBlock(RootedSource(graphs), roots, LARGEST_EXAMPLE, sizes)
         return joint_keys([readout.on_block(block) for readout in readouts], graphs)
 
     def of_columns(self, columns: Int64 | slice) -> Examples:

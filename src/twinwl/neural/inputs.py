@@ -22,7 +22,7 @@ from twinwl.errors import TwinWLError, warn_caller
 from twinwl.files.model_files import restore
 from twinwl.graphs.batch import GraphBatch
 from twinwl.graphs.labels import Label, recode
-from twinwl.isomorphism.rooted import Groups, Neighbourhoods
+from twinwl.isomorphism.rooted import Groups, RootedSource
 from twinwl.models import features
 from twinwl.models.features import Encoding, FeatureSpace, stwin_features
 from twinwl.neural.encoder import GraphData, NTwinInput, SubgraphPart, TwinInput, subgraph_batch
@@ -408,7 +408,7 @@ class DistinctSubgraphs:
         sizes = rooted_sizes(plain, radius)[radius]
         groups = Groups()
         numbers, arcs = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for block in Neighbourhoods(plain).blocks(np.arange(batch.n_nodes), radius, sizes):
+        for block in RootedSource(plain).blocks(np.arange(batch.n_nodes), radius, sizes):
             numbers.append(groups.of_block(block))
             arcs.append(np.diff(block.cut.indptr[block.cut.subgraph_ptr]))
         group = np.concatenate(numbers)
