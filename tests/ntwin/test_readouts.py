@@ -15,7 +15,7 @@ from twinwl.graphs.batch import relabelled
 from twinwl.neural import inputs, quotient
 from twinwl.neural.encoder import TwinInput
 from twinwl.neural.inputs import DistinctSubgraphs, FittedInputs, SubgraphExamples
-from twinwl.neural.readouts import BoundedReadout, GATReadout, GCNReadout, width_of
+from twinwl.neural.readouts import BoundedReadout, GATReadout, GCNReadout, checked_width
 from twinwl.neural.transformer import _in_double
 from twinwl.nn import NTwinEncoder
 
@@ -417,7 +417,7 @@ def test_a_network_that_depends_on_the_order_of_nodes_is_refused():
 
 def test_a_network_that_draws_random_numbers_is_not_taken_for_one_that_depends_on_the_order():
     noisy = bad(lambda x, batch, size: summed(x + torch.rand_like(x), batch, size))
-    assert width_of(noisy(), 3, 0) == 3
+    assert checked_width(noisy(), 3, 0) == 3
 
 
 def test_nan_in_the_middle_of_training_is_refused():

@@ -363,7 +363,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
             def after_epoch(history: History) -> bool:
                 bar.advance()
-                bar.note(*history.figures())
+                bar.note(*history.current_numbers())
                 return training.call_back(self.callbacks, history)
 
             history = training.train(
