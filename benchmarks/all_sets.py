@@ -106,7 +106,7 @@ def table() -> str:
 
 def picture() -> str:
     """Return the differences of the Twins to 1-WL under the same classifier on every set, as SVG."""
-    found = twins_against_wl(_results(), SETS, PAIRS, least=N_FOLDS)
+    found = twins_against_wl(_results(), SETS, PAIRS)
     by_set = [each for name in SETS for each in found if each.dataset == name]
     return as_svg(difference_charts(by_set))
 
@@ -114,7 +114,7 @@ def picture() -> str:
 def _text(cell: ResultCell | None) -> str:
     if cell is None or cell.partial:
         return ""
-    fair = cell.readings["fair"]
+    fair = cell.by_protocol["fair"]
     return f"{100 * fair.mean:.1f} ± {100 * fair.std:.1f}" + (
         f" ({cell.n_runs})" if cell.n_runs != N_FOLDS else ""
     )

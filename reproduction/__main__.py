@@ -9,7 +9,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
-from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
 
@@ -85,30 +84,32 @@ class Reproduction:
     def run(self) -> None:
         """Run all parts, the cheapest first, until the time is up; what the stores have is not run again."""
         if "figures" in self.parts:
-            self._try("figure 4", lambda: f"drawn from {self._read(CASE_SET).name}")
+            self._try("figure 4", "figures", CASE_SET, lambda *_: "its data are there")
         for part, name, measure in self.measured:
-            self._try(f"{part} on {name}", partial(self._measure, part, name, measure))
+            self._try(f"{part} on {name}", part, name, measure)
         settings = Settings(self.options.grid, repeats=self.options.repeats, n_jobs=self.options.jobs)
         rows = Results.read({self._store(part) for part, _ in self.cells}).rows
         missing = {cell: count_missing(cell, settings, rows) for _, cell in self.cells}
-        print(f"{len(missing)} cells, {sum(missing.values()):,} fits to run")
+        if missing:
+            print(f"{len(missing)} cells, {sum(missing.values()):,} fits to run")
         for part, cell in self.cells:
             if missing[cell]:
-                self._try(f"{cell.method} on {cell.dataset}", partial(self._evaluate, part, cell, settings))
+                work = partial(run_cell, cell, settings, self.until)
+                self._try(f"{cell.method} on {cell.dataset}", part, cell.dataset, work)
 
-    def _measure(self, part: str, name: str, measure: Callable[[tw.Dataset, Path], list[Row]]) -> str:
-        return f"{len(measure(self._read(name), self._store(part)))} results"
-
-    def _evaluate(self, part: str, cell: Cell, settings: Settings) -> str:
-        return run_cell(cell, settings, self._read(cell.dataset), self._store(part), self.until)
-
-    def _try(self, what: str, work: Callable[[], str]) -> None:
-        """Do a piece of work if there is time, and say what became of it."""
+    def _try(
+        self, what: str, part: str, name: str, work: Callable[[tw.Dataset, Path], list[Row] | str]
+    ) -> None:
+        """Do a piece of work on a data set if there is time, and say what became of it."""
+        state = "time is up"
         try:
-            print(f"{what}: {work() if time.monotonic() < self.until else 'time is up'}")
+            if time.monotonic() < self.until:
+                done = work(self._read(name), self._store(part))
+                state = done if isinstance(done, str) else f"{len(done)} results"
         except Exception as error:  # noqa: BLE001  (one method must not cost a night's run of all others)
-            print(f"{what}: failed")
+            state = "failed"
             self.problems.setdefault(" ".join(str(error).split()), what)
+        print(f"{what}: {state}")
 
     def write(self) -> None:
         """Write page and Markdown from whatever the stores have."""
@@ -161,12 +162,9 @@ def _refuse_folder(_folder: str) -> None:
 
 
 def _names(known: Collection[str], text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names or [text]:
-        if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
-            raise argparse.ArgumentTypeError(f"got {name!r}; {hint}")
+    names = [name.strip() for name in text.split(",")]
+    if unknown := [name for name in names if name not in known]:
+        raise argparse.ArgumentTypeError(f"got {unknown[0]!r}; choose from {', '.join(known)}")
     return names
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import jinja2
 import numpy as np
 from markdown_it import MarkdownIt  # comes with rich
+from scipy import stats
 
 import twinwl as tw
 from reproduction import charts, runs
@@ -40,7 +41,7 @@ class Page:
         mutagenicity: tw.Dataset | None = None,
         benchmark: Mapping[str, Any] | None = None,
     ) -> None:
-        compared = stored.twins_against_wl(results, DATASETS, least=results.n_folds)
+        compared = stored.twins_against_wl(results, DATASETS)
         self.pictures = {
             "figure-1-label-and-identity-trees": charts.trees_figure(),
             "figure-2-worked-example": charts.rounds_figure(),
@@ -101,7 +102,7 @@ def summary(results: Results) -> str:
     | cells of tables 1 and 2 that are complete | 0 of 101 |
     """
     rows = []
-    if compared := stored.twins_against_wl(results, MOLECULES, least=results.n_folds):
+    if compared := stored.twins_against_wl(results, MOLECULES):
         points = [each.points for each in compared]
         better = [each.points > 0 for each in compared if each.comparison.significant]
         of = f"of {len(points)} comparisons"
@@ -113,14 +114,6 @@ def summary(results: Results) -> str:
             ["… and significantly worse", f"in {len(better) - sum(better)} {of}"],
             ["… and the mean differences are", f"{signed(min(points))} to {signed(max(points))} points"],
         ]
-    for name, rounds in _pairs_apart(results).items():
-        pairs = rounds[max(rounds)]
-        rows.append(
-            [
-                f"pairs of EXP told apart by the features of {name}",
-                f"{pairs['pairs']:.0f} of {pairs['of']:.0f}",
-            ]
-        )
     rows += [
         [f"fair accuracy of {TITLES[cell.method]} on EXP", f"{cell.percent():.1f} %"]
         for cell in results.complete(TABLES["table2"])
@@ -137,16 +130,9 @@ def summary(results: Results) -> str:
             near = sum(reported.near(cell.percent(protocol)) for cell, reported in close)
             what = f"figures of STwin-GNN and NTwin-GNN within the paper's deviation, {protocol}"
             rows.append([what, f"{near} of {len(close)}"])
-    if ratios := [each.ratio for each in runs.compare_runtimes(results.of_kind(runs.RUNTIMES))]:
-        rows.append(
-            [
-                "how many times as long as 1-WL STwin's features take",
-                f"{min(ratios):.2f} to {max(ratios):.2f}",
-            ]
-        )
-    cells = {(row.method, name) for each in TABLES.values() for row in each.rows for name in each.datasets}
-    complete = {(cell.method, cell.dataset) for each in TABLES.values() for cell in results.complete(each)}
-    rows.append(["cells of tables 1 and 2 that are complete", f"{len(complete)} of {len(cells)}"])
+    n_cells = sum(len(each.rows) * len(each.datasets) for each in TABLES.values())
+    n_complete = sum(len(results.complete(each)) for each in TABLES.values())
+    rows.append(["cells of tables 1 and 2 that are complete", f"{n_complete} of {n_cells}"])
     return table(["what was found", ""], rows)
 
 
@@ -224,37 +210,36 @@ def _accuracies(results: Results, paper: PaperTable) -> str:
 
 
 def _reading(cell: ResultCell | None, protocol: str) -> str:
-    if cell is None or protocol not in cell.readings:
+    if cell is None or protocol not in cell.by_protocol:
         return "not run" if protocol == "fair" else "–"
     folds = f"{cell.n_runs} of {cell.n_folds}" if cell.partial else str(cell.n_runs)
     bold = "**" * (protocol == "fair")
-    return f"{bold}{_plus_minus(cell.percent(protocol), 100 * cell.readings[protocol].std)}{bold} ({folds})"
-
-
-def _pairs_apart(results: Results) -> dict[str, dict[int, Mapping[str, float]]]:
-    """Return how many pairs of EXP each kind of features tells apart after h rounds."""
-    found: dict[str, dict[int, Mapping[str, float]]] = defaultdict(dict)
-    for row in results.of_kind(runs.PAIRS_APART):
-        if isinstance(h := row["config"]["n_iter"], int):
-            found[row["method"]][h] = row["scores"]
-    return found
+    return (
+        f"{bold}{_plus_minus(cell.percent(protocol), 100 * cell.by_protocol[protocol].std)}{bold} ({folds})"
+    )
 
 
 def _pairs(results: Results) -> str:
-    found = _pairs_apart(results)
-    rounds = sorted({h for each in found.values() for h in each})
-    rows = [[name, *(f"{each[h]['pairs']:.0f}" for h in rounds)] for name, each in found.items()]
-    return table(["pairs told apart", *(f"h = {h}" for h in rounds)], rows)
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in results.of_kind(runs.PAIRS_APART):
+        found[row["method"]][f"h = {row['config']['n_iter']}"] = row["scores"]["pairs"]
+    rows = [[name, *(f"{count:.0f}" for count in each.values())] for name, each in found.items()]
+    return table(["pairs told apart", *next(iter(found.values()), {})], rows)
 
 
 def _runtimes(results: Results) -> str:
+    seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in results.of_kind(runs.RUNTIMES):
+        seconds[row["dataset"]][row["method"]].append(row["scores"]["seconds"])
     rows = []
-    for each in runs.compare_runtimes(results.of_kind(runs.RUNTIMES)):
-        timed = [each.stwin, each.wl]
+    for name, of in seconds.items():
+        timed = of["STwin"], of["1-WL"]
         measured = [f"{_plus_minus(1000 * np.mean(one), 1000 * np.std(one), 1)} ms" for one in timed]
-        in_paper = [f"{_plus_minus(*stored.TABLE_3[name][each.dataset])} s" for name in ("STwin", "1-WL")]
-        ratio = [f"{each.ratio:.2f}", _p_value(each.p_value), " + ".join(str(len(one)) for one in timed)]
-        rows.append([each.dataset, *measured, *ratio, *in_paper])
+        ratio = f"{np.mean(timed[0]) / np.mean(timed[1]):.2f}"
+        p_value = _p_value(stats.ttest_ind(*timed, equal_var=False).pvalue)  # Welch's
+        n_runs = " + ".join(str(len(one)) for one in timed)
+        in_paper = [f"{_plus_minus(*stored.TABLE_3[method][name])} s" for method in ("STwin", "1-WL")]
+        rows.append([name, *measured, ratio, p_value, n_runs, *in_paper])
     return table(["", "STwin", "1-WL", "ratio", "p (t-test)", "runs", "paper: STwin", "paper: 1-WL"], rows)
 
 
@@ -303,7 +288,7 @@ def update_summary(path: Path, results: Results) -> None:
     cells = {name: [results.cell(name, method) for method in _IN_SUMMARY] for name in DATASETS}
     shown = by_method(
         {name: [cell for cell in each if cell and not cell.partial] for name, each in cells.items()},
-        lambda cell: _plus_minus(cell.percent(), 100 * cell.readings["fair"].std, 1),
+        lambda cell: _plus_minus(cell.percent(), 100 * cell.by_protocol["fair"].std, 1),
         "fair accuracy, %",
     )
     between = f"{begin}\n\n{summary(results)}\n\n{shown}\n\n{end}"

@@ -7,17 +7,17 @@ the paper.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from twinwl.research import PROTOCOLS, compare_scores, resolve, summarise
-from twinwl.results import PairedComparison, ResultStore, Row, Summary
+from twinwl.research import PROTOCOLS, resolve
+from twinwl.results import Evaluation, PairedComparison, ResultStore, Row, Summary
 
 
 class Reported(NamedTuple):
@@ -114,42 +114,30 @@ _GRIDS = ("paper", "compact", None)  # of equally complete ones the first is sho
 
 
 @dataclass(frozen=True)
-class ResultCell:
-    """Results of one method on one data set.
+class ResultCell(Evaluation):
+    """Results of one method on one data set: the folds that are complete.
 
     Attributes
     ----------
-    dataset, method : str
     grid : str or None
         The grid that was searched; None for the default parameters.
-    readings : dict
-        Protocol to `Summary`; protocols that do not apply to the method are missing.
-    runs : list of (seed, fold)
-        The folds that are complete, in the order of the fold scores.
     n_folds : int
         Number of folds of one repeat.
-    seconds : float
-        Median time of one fit; not the mean, because the first fit of a process also compiles.
-    n_leaked : int
-        Test graphs of the first repeat with an isomorphic copy in training.
-    without_leaks : float
-        Mean accuracy on the other test graphs.
     """
 
-    dataset: str
-    method: str
-    grid: str | None
-    readings: dict[str, Summary]
-    runs: list[tuple[int, int]]
-    n_folds: int
-    seconds: float
-    n_leaked: int
-    without_leaks: float
+    grid: str | None = None
+    n_folds: int = 10
+
+    @cached_property
+    def by_protocol(self) -> dict[str, Summary]:
+        """Protocol to `Summary`; protocols that do not apply to the method are missing."""
+        found = {name: self.summary(name) for name in PROTOCOLS}
+        return {name: summary for name, summary in found.items() if summary is not None}
 
     @property
     def n_runs(self) -> int:
         """Number of folds over all repeats."""
-        return len(self.runs)
+        return len(self.by_protocol["fair"].fold_scores)
 
     @property
     def partial(self) -> bool:
@@ -158,13 +146,26 @@ class ResultCell:
 
     def percent(self, protocol: str = "fair") -> float:
         """Mean accuracy under a protocol, in per cent."""
-        return 100 * self.readings[protocol].mean
+        return 100 * self.by_protocol[protocol].mean
 
     @property
     def rise(self) -> float | None:
         """Points from fair to best-fold-epoch; None for a method without epochs."""
         best = "best-fold-epoch"
-        return self.percent(best) - self.percent() if best in self.readings else None
+        return self.percent(best) - self.percent() if best in self.by_protocol else None
+
+    @property
+    def seconds(self) -> float:
+        """Median time of one fit; not the mean, because the first fit of a process also compiles."""
+        return float(np.median([row["seconds"] for row in self.rows]))
+
+    @property
+    def without_leaks(self) -> float:
+        """Mean accuracy on test graphs without an isomorphic copy in training; a fold may have no copies."""
+        scores = [row["scores"] for row in self.rows]
+        left = [each.get("accuracy-without-duplicates", each["accuracy"]) for each in scores]
+        rows: list[Row] = [{**row, "scores": {"accuracy": score}} for row, score in zip(self.rows, left)]
+        return replace(self, rows=rows).by_protocol["fair"].mean
 
 
 class Results:
@@ -190,11 +191,6 @@ class Results:
     def cell(self, dataset: str, method: str) -> ResultCell | None:
         """Return a cell, or None if there are no complete results."""
         return _cell(self._of_cell.get((dataset, method), []), self.n_folds)
-
-    def fair_scores(self, dataset: str, method: str) -> dict[tuple[int, int], float]:
-        """Return the accuracy of each run of a cell, by seed and fold."""
-        cell = self.cell(dataset, method)
-        return dict(zip(cell.runs, cell.readings["fair"].fold_scores)) if cell else {}
 
     def complete(self, table: PaperTable, datasets: Iterable[str] | None = None) -> list[ResultCell]:
         """Return the complete cells of a table, data set by data set."""
@@ -233,29 +229,10 @@ def _cell(rows: Sequence[Row], n_folds: int) -> ResultCell | None:
     if not runs:
         return None
     used = [each[place] for each in runs.values() for place in sorted(each)]
-    leaked = {row["fold"]: row["n_leaked"] for row in used if row["seed"] == used[0]["seed"]}
-    without: list[Row] = [{**row, "scores": {"accuracy": _without_copies(row["scores"])}} for row in used]
+    dataset, share = used[0]["dataset"], 1 / (n_folds - 1)
     return ResultCell(
-        used[0]["dataset"],
-        method.name,
-        searched,
-        _readings(used),
-        list(runs),
-        n_folds,
-        float(np.median([row["seconds"] for row in used])),
-        sum(leaked.values()),
-        _readings(without)["fair"].mean,
+        dataset, method.name, "fair", "accuracy", used, test_share=share, grid=searched, n_folds=n_folds
     )
-
-
-def _readings(rows: Sequence[Row]) -> dict[str, Summary]:
-    """Summarise rows under each protocol that applies to the method."""
-    return {name: summary for name in PROTOCOLS if (summary := summarise(rows, name)) is not None}
-
-
-def _without_copies(scores: Mapping[str, float]) -> float:
-    """Return the accuracy on test graphs without a copy in training; a fold may have no copies."""
-    return scores.get("accuracy-without-duplicates", scores["accuracy"])
 
 
 class TwinAgainstWL(NamedTuple):
@@ -277,17 +254,15 @@ class TwinAgainstWL(NamedTuple):
 
 
 def twins_against_wl(
-    results: Results, datasets: Sequence[str], pairs: Sequence[tuple[str, str]] = PAIRS, least: int = 2
+    results: Results, datasets: Sequence[str], pairs: Sequence[tuple[str, str]] = PAIRS
 ) -> list[TwinAgainstWL]:
-    """Compare Twin methods with 1-WL, where both ran on the same folds, at least ``least`` of them."""
+    """Compare Twin methods with 1-WL on the folds that both have, where none of them is incomplete."""
     found = []
-    for (twin, wl), dataset in product(pairs, datasets):
-        ours, theirs = results.fair_scores(dataset, twin), results.fair_scores(dataset, wl)
-        runs = [run for run in ours if run in theirs]
-        if len(runs) >= least:
-            scores = [ours[run] for run in runs], [theirs[run] for run in runs]
-            names, test_share = (TITLES[twin], TITLES[wl]), 1 / (results.n_folds - 1)
-            found.append(TwinAgainstWL(dataset, compare_scores(*scores, names, test_share=test_share)))
+    for pair, dataset in product(pairs, datasets):
+        twin, wl = (results.cell(dataset, method) for method in pair)
+        if twin and wl and not (twin.partial or wl.partial) and (compared := twin.compared_with(wl)):
+            names = TITLES[twin.method], TITLES[wl.method]
+            found.append(TwinAgainstWL(dataset, replace(compared, names=names)))
     return found
 
 

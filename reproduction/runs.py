@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 import twinwl as tw
 from twinwl.research import ceiling, key_of, resolve, row_key, versions
@@ -71,7 +69,7 @@ def count_missing(cell: Cell, settings: Settings, rows: Sequence[Row]) -> int:
     return len(configs) * settings.n_folds * settings.repeats - n_found
 
 
-def run_cell(cell: Cell, settings: Settings, data: tw.Dataset, store: Path, until: float) -> str:
+def run_cell(cell: Cell, settings: Settings, until: float, data: tw.Dataset, store: Path) -> str:
     """Run the fits that the store lacks, begin none after ``until``; return the figure, or that time is up.
 
     ``until`` is a value of ``time.monotonic()``.
@@ -120,37 +118,6 @@ def time_features(data: tw.Dataset, store: Path, runs: int = 10) -> list[Row]:
         for name in ("1-WL", "STwin")
     ]
     return _once(store, keys, seconds)
-
-
-class RuntimeComparison(NamedTuple):
-    """Seconds of STwin and 1-WL features of one data set, run by run."""
-
-    dataset: str
-    stwin: list[float]
-    wl: list[float]
-
-    @property
-    def ratio(self) -> float:
-        """How many times as long as 1-WL STwin takes."""
-        return float(np.mean(self.stwin) / np.mean(self.wl))
-
-    @property
-    def p_value(self) -> float:
-        """Of Welch's t-test between both."""
-        return float(stats.ttest_ind(self.stwin, self.wl, equal_var=False).pvalue)
-
-
-def compare_runtimes(rows: Sequence[Row]) -> list[RuntimeComparison]:
-    """Compare the timed runs of each data set, where there are two of each.
-
-    >>> compare_runtimes([])
-    []
-    """
-    seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        seconds[row["dataset"]][row["method"]].append(row["scores"]["seconds"])
-    pairs = [(dataset, each["STwin"], each["1-WL"]) for dataset, each in seconds.items()]
-    return [RuntimeComparison(*pair) for pair in pairs if min(map(len, pair[1:])) > 1]
 
 
 def separate_pairs(data: tw.Dataset, store: Path, most_rounds: int = 6) -> list[Row]:

@@ -100,10 +100,10 @@ def test_a_broken_line_in_the_store_is_reported_and_skipped(tmp_path):
     ("arguments", "message"),
     [
         (["table4"], "invalid choice"),
-        (["table1", "--methods", "stwyn"], "did you mean 'stwin'"),
+        (["table1", "--methods", "stwyn"], "got 'stwyn'; choose from sp-kernel, wl-kernel,"),
         (["table1", "--grid", "compakt"], "invalid choice"),
         (["table1", "--time-budget", "soon"], "expected a duration"),
-        (["table1", "--methods", ","], "got ','"),
+        (["table1", "--methods", ","], "got ''"),
         (["table2", "--datasets", "MUTAG"], "nothing of table2 is left"),
         (["case-study", "--methods", "gcn"], "nothing of case-study is left"),
         (["table3", "--datasets", "MUTAG"], "nothing of table3 is left"),

@@ -11,9 +11,9 @@ SCORES = [0.8, 0.9] * 5
 
 def test_a_cell_reads_all_protocols_and_counts_its_runs():
     cell = Results(cell_rows("MUTAG", "stwin", SCORES)).cell("MUTAG", "stwin")
-    assert list(cell.readings) == ["fair", "best-epoch", "best-fold-epoch"]
-    assert cell.readings["fair"].mean == pytest.approx(0.85)
-    assert cell.readings["best-fold-epoch"].mean == pytest.approx(0.88)
+    assert list(cell.by_protocol) == ["fair", "best-epoch", "best-fold-epoch"]
+    assert cell.by_protocol["fair"].mean == pytest.approx(0.85)
+    assert cell.by_protocol["best-fold-epoch"].mean == pytest.approx(0.88)
     assert (cell.n_runs, cell.partial, cell.grid) == (10, False, "compact")
 
 
@@ -41,11 +41,11 @@ def test_rows_of_another_version_or_other_data_are_left_out():
     other = {**fold_row("MUTAG", "wl-svc", 0, {}, 0.1, epochs=False), "digest": "other"}
     cell = Results([*rows, old, other]).cell("MUTAG", "wl-svc")
     assert cell.n_runs == 10
-    assert cell.readings["fair"].mean == pytest.approx(0.85)
+    assert cell.by_protocol["fair"].mean == pytest.approx(0.85)
 
 
 def test_a_method_without_epochs_has_the_fair_reading_alone():
-    assert list(Results(cell_rows("NCI1", "wl-svc", SCORES)).cell("NCI1", "wl-svc").readings) == ["fair"]
+    assert list(Results(cell_rows("NCI1", "wl-svc", SCORES)).cell("NCI1", "wl-svc").by_protocol) == ["fair"]
 
 
 def test_other_numbers_of_folds_are_not_mixed_in():

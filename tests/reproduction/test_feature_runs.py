@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from reproduction.page import Page
 from reproduction.results import Results
-from reproduction.runs import compare_runtimes, find_ceilings, separate_pairs, time_features
+from reproduction.runs import RUNTIMES, find_ceilings, separate_pairs, time_features
 
 import twinwl as tw
+from tests.reproduction.stored_results import measured_rows
 from twinwl.errors import TwinWLError
 from twinwl.evaluation.result import ResultStore
 
@@ -26,13 +27,12 @@ def test_each_method_is_timed_as_often_as_asked_and_not_again(twins, tmp_path):
     assert len(ResultStore(store).rows()) == 6
 
 
-def test_runtimes_are_compared_by_a_t_test(twins, tmp_path):
-    rows = time_features(twins, tmp_path / "table3.jsonl", runs=3)
+def test_runtimes_are_compared_by_a_t_test():
+    rows = [row for row in measured_rows() if row["splits"] == RUNTIMES and row["fold"] < 3]
     for row in rows:
         row["scores"]["seconds"] = (2.0 if row["method"] == "STwin" else 1.0) + 0.01 * row["fold"]
-    (found,) = compare_runtimes(rows)
-    assert (found.dataset, found.stwin) == ("TWINS", [2.0, 2.01, 2.02])
-    assert found.p_value < 1e-4
+    shown = Page(Results(rows)).markdown
+    assert "| NCI1 | 2010.0 ± 8.2 ms | 1010.0 ± 8.2 ms | 1.99 | < 0.001 | 3 + 3 |" in shown
 
 
 def test_twins_are_told_apart_from_round_three_on_and_never_by_counts(twins, tmp_path):

@@ -29,7 +29,7 @@ def twins():
 
 def run(store, data, until=math.inf):
     cell = Cell("TWINS", "guess")
-    return run_cell(cell, SETTINGS, data, store, until)
+    return run_cell(cell, SETTINGS, until, data, store)
 
 
 def missing(store):

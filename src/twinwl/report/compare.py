@@ -317,16 +317,11 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
     """
     pair = concatenate([part.graphs.without_features() for part in (first, second)])
     rounds = _rounds(pair, comparison, n_iter)
-    last = len(rounds) - 1
-    start = last if comparison.iteration is None else comparison.iteration
     drawn = int(pair.nodes_per_graph.max()) <= LARGEST_DRAWN
     drawings: Sequence[Drawing | None] = (None, None)
     if drawn:
         formulas = [part.smiles[0] if part.smiles else None for part in (first, second)]
         drawings = on_one_canvas([first.graphs, second.graphs], formulas)
-    shown = [
-        _round(pair, result, caption(h, result, comparison), drawn=drawn) for h, result in enumerate(rounds)
-    ]
     return rendered(
         "compare.html.jinja",
         ("compare.css",),
@@ -337,14 +332,10 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
             {"name": part.names[0], "facts": facts_of(part.graphs), "drawing": drawing}
             for part, drawing in zip((first, second), drawings)
         ],
-        rounds=shown,
-        n_iter=last,
-        start=start,
         drawn=drawn,
-        by_readout=any(result.by_readout for result in rounds),
-        notice=f"Graphs of more than {LARGEST_DRAWN} nodes are not drawn. The vectors below are complete.",
+        most=LARGEST_DRAWN,
         data={
-            "start": start,
+            "start": len(rounds) - 1 if comparison.iteration is None else comparison.iteration,
             "directed": pair.directed,
             "paints": [list(paint(slot)) for slot in range(len(FILLS) ** 2)],
             "labels": [shown_label(label) for label in pair.node_vocabulary],
@@ -352,7 +343,10 @@ def compare_page(first: Dataset, second: Dataset, comparison: Comparison, n_iter
                 _BONDS.get(shown_label(label), shown_label(label)) for label in pair.edge_vocabulary
             ],
             "graphs": [_graph(pair, side, rounds) for side in (0, 1)] if drawn else [],
-            "rounds": shown,
+            "rounds": [
+                _round(pair, state, caption(h, state, comparison), drawn=drawn)
+                for h, state in enumerate(rounds)
+            ],
         },
     )
 

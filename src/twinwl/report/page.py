@@ -288,12 +288,10 @@ def tree_html(tree: RootedTree) -> str:
 
     example, picture = tree.example, ""
     if example is not None:
-        graph = GraphBatch.from_edges(
-            [list(example.edges)],
-            None if set(example.labels) == {None} else [list(example.labels)],
-            num_nodes=[len(example)],
-            edge_labels=None if example.edge_labels is None else [list(example.edge_labels)],
-            directed=example.directed,
+        graph = GraphBatch.from_networkx(
+            [example.to_networkx()],
+            node_label=None if set(example.labels) == {None} else "label",
+            edge_label=None if example.edge_labels is None else "label",
         )
-        picture = svg_of(graph, root=example.root)
+        picture = svg_of(graph, root=example.nodes.index(example.root))
     return fragment("tree", str(tree), picture)
