@@ -110,9 +110,9 @@ def large(long):
     with pytest.MonkeyPatch.context() as patch:
         out += [rooted_sizes(batch, 4).tolist() for batch in batches]
         patch.setattr(identities, "LARGE", 66)
-        patch.setattr(identities, "_STEPS_TO_GROUP", 0)
+        patch.setattr(identities, "_GROUPING_STEPS_PER_ARC", 0)
         for row_in_steps in (0, 10**9):
-            patch.setattr(identities, "_ROW_IN_STEPS", row_in_steps)
+            patch.setattr(identities, "_STEPS_PER_ROW", row_in_steps)
             out += [rooted_sizes(batch, 4).tolist() for batch in batches]
     return out
 

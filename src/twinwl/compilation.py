@@ -1,7 +1,7 @@
-"""The decorator of every kernel: numba compiles it once it pays, and keeps the machine code on disk.
+"""The decorator of every kernel: numba compiles it once that pays off, and keeps the machine code on disk.
 
-To load numba takes half a second, and to compile the kernels of a hash several. So a process starts with
-plain Python where arrays are small, and changes over for good once that has taken as long as loading numba.
+Loading numba takes half a second, and compiling the kernels of a hash takes several. So kernels run as plain
+Python while arrays are small; once that has taken as long as loading numba, compiled code is used for good.
 
 The code is kept in ``NUMBA_CACHE_DIR`` where that is set, else in the user's cache folder, else among the
 temporary files.
@@ -29,8 +29,8 @@ from twinwl.arrays import Fields
 
 _IMPORTED = re.compile(r"^from twinwl\.([\w.]+) import", re.MULTILINE)
 _SECONDS_UNUSED = 30 * 24 * 3600
-_LONGEST = 512  # rows of an array up to which plain Python is quick enough
-_SECONDS_PLAIN = 0.5
+_MAX_ROWS_PLAIN = 512  # rows of an array up to which plain Python is quick enough
+_MAX_SECONDS_PLAIN = 0.5  # about the time of loading numba
 
 
 class Kernel:
@@ -54,7 +54,8 @@ class Kernel:
         """Call the function in the faster way."""
         if _PLAIN.inside:
             return self.function(*args, **named)
-        # Options allow compiled code to round in another way, and results must not depend on what is loaded.
+        # With options such as fastmath compiled code may round differently. Results must not depend on
+        # whether numba is loaded, so these kernels are always compiled.
         if self.options or not (_PLAIN.pays and _are_small(args)):
             return self.compiled(*args, **named)
         began, _PLAIN.inside = time.perf_counter(), True
@@ -71,17 +72,18 @@ class Kernel:
         import numba  # noqa: PLC0415  (slow to load)
 
         file = Path(self.function.__code__.co_filename)
-        # What was typed at a prompt cannot be found again.
+        # Functions typed at a prompt have no file, so numba cannot cache them.
         options = {"nogil": True, "no_cfunc_wrapper": True, "cache": file.is_file()} | self.options
         config = numba.config
-        before, config.CACHE_DIR = config.CACHE_DIR, str(_code_folder(file, config.BOUNDSCHECK))
+        before = config.CACHE_DIR
+        config.CACHE_DIR = str(_code_folder(file, config.BOUNDSCHECK))
         try:  # Nothing calls kernels through C, so the code for that need not be compiled.
             compiled = numba.njit(**options)(self.function)
-        finally:  # numba has chosen the folder; those of other packages stay as they were
+        finally:  # numba reads this setting only while it decorates; other packages keep theirs
             config.CACHE_DIR = before
-        home = vars(sys.modules[self.function.__module__])
-        if home.get(self.function.__name__) is self:  # from now on it is called without a detour
-            home[self.function.__name__] = compiled
+        namespace = vars(sys.modules[self.function.__module__])
+        if namespace.get(self.function.__name__) is self:  # from now on it is called without a detour
+            namespace[self.function.__name__] = compiled
         return compiled
 
     @property
@@ -91,14 +93,17 @@ class Kernel:
 
 
 class _Plain(threading.local):
-    """Whether this thread is inside a kernel in plain Python, and whether that still pays."""
+    """Whether this thread is inside a kernel in plain Python, and whether that still pays.
+
+    ``inside`` belongs to the thread; ``seconds`` is the total of all threads, so it is set on the class.
+    """
 
     inside = False
     seconds = 0.0
 
     @property
     def pays(self) -> bool:
-        return _Plain.seconds < _SECONDS_PLAIN and "numba" not in sys.modules
+        return _Plain.seconds < _MAX_SECONDS_PLAIN and "numba" not in sys.modules
 
     def spend(self, seconds: float) -> None:
         _Plain.seconds += seconds
@@ -111,7 +116,7 @@ def _are_small(args: Any) -> bool:  # noqa: ANN401
     """Return whether no array among the arguments, or in tuples of them, is long."""
     for value in args:
         if isinstance(value, np.ndarray):
-            if value.ndim and len(value) > _LONGEST:
+            if value.ndim and len(value) > _MAX_ROWS_PLAIN:
                 return False
         elif isinstance(value, tuple) and not _are_small(value):
             return False
@@ -119,7 +124,7 @@ def _are_small(args: Any) -> bool:  # noqa: ANN401
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  # noqa: ANN401
-    """Make a function of arrays a `Kernel`, or compiled at once where numba is loaded; used as a decorator.
+    """Decorate a function of arrays: return a `Kernel`, or the compiled function if numba is already loaded.
 
     >>> @kernel
     ... def total(numbers):
@@ -137,14 +142,15 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:  
 
 
 @cache
-def _code_folder(file: Path, checked: object) -> Path:
+def _code_folder(file: Path, bounds_check: object) -> Path:
     """Return the folder for machine code of the kernels of a file; old folders are removed.
 
     Its name is a digest of what the code depends on. numba notices a change of the file itself, but not of
-    a kernel or a constant in another file, nor of NUMBA_BOUNDSCHECK, nor that a type has moved.
+    a kernel or a constant in another file, nor of NUMBA_BOUNDSCHECK, nor that the class of an argument is now
+    defined elsewhere.
     """
     sources = "".join(sorted(_kernel_sources(file)))
-    digest = blake2b(f"{checked} {sources}".encode(), digest_size=10).hexdigest()
+    digest = blake2b(f"{bounds_check} {sources}".encode(), digest_size=10).hexdigest()
     folder = _base_folder() / digest
     if not folder.exists():
         _announce()
@@ -185,5 +191,5 @@ def _kernel_sources(file: Path) -> frozenset[str]:
 
 
 @cache
-def _announce() -> None:
+def _announce() -> None:  # cached, so logged once per process
     logging.getLogger("twinwl").info("compiling once for this machine, which takes some seconds")

@@ -216,12 +216,12 @@ def test_threads_agree_where_signatures_are_hashed(batch, edge_labels):
     alone.pass_labels(messages, colours, 0, batch.n_nodes, expected, insert=True)
     cut = batch.n_nodes // 2
     first = RoundTable(1, 2**50, hash_mask=1)  # items so wide that two of them are hashed
-    second = first.apart()
+    second = first.empty_copy()
     after = np.empty_like(colours)
     for table, low, high in ((first, 0, cut), (second, cut, batch.n_nodes)):
         table.make_room(high - low, int(messages.indptr[high] - messages.indptr[low]))
         table.pass_labels(messages, colours, low, high, after, insert=True)
-    after[cut:] = first.absorb(second)[after[cut:]]
+    after[cut:] = first.take_over(second)[after[cut:]]
     np.testing.assert_array_equal(after, expected)
     np.testing.assert_array_equal(first.to_round().sig_items, alone.to_round().sig_items)
 

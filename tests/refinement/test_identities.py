@@ -126,8 +126,8 @@ def test_graphs_with_hubs(make):
 def test_large_graphs_give_the_same_numbers_either_way(monkeypatch, way, make, n_threads):
     monkeypatch.setenv("TWINWL_NUM_THREADS", n_threads)
     monkeypatch.setattr(identities, "LARGE", 66)
-    monkeypatch.setattr(identities, "_ROW_IN_STEPS", WAYS[way])
-    monkeypatch.setattr(identities, "_STEPS_TO_GROUP", 0)
+    monkeypatch.setattr(identities, "_STEPS_PER_ROW", WAYS[way])
+    monkeypatch.setattr(identities, "_GROUPING_STEPS_PER_ARC", 0)
     monkeypatch.setattr(identities, "STEPS_PER_PIECE", 1000)
     monkeypatch.setattr(colours, "_STEPS_WORTH_A_THREAD", 10)
     monkeypatch.setattr(colours, "STEPS_PER_PIECE", 1000)

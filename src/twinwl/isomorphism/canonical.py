@@ -196,7 +196,7 @@ def are_isomorphic(pair: GraphBatch) -> bool | None:
     (True, False)
     """
     classes = content_keys.stable_classes(pair)
-    room = content_keys.with_room(classes, pair.n_nodes, _N_NOTES)
+    room = content_keys.with_scratch(classes, pair.n_nodes, _N_NOTES)
     return (None, True, False)[_compare_colours(pair.graph_ptr, room)]
 
 
@@ -234,7 +234,7 @@ def _keys_of_block(batch: GraphBatch) -> UInt64:
     out = np.zeros((len(batch), 3), np.uint64)  # two words of a key, and 1 if there is one
 
     def identify(first: int, last: int) -> int:
-        room = content_keys.with_room(
+        room = content_keys.with_scratch(
             classes, int(batch.nodes_per_graph[first:last].max(initial=0)), _N_NOTES
         )
         return int(_identify(first, last, graph_ptr, room, out))

@@ -27,7 +27,7 @@ from twinwl.isomorphism.readouts import ReadoutChoice, ReadoutError, RoundReader
 from twinwl.refinement import content_keys
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
 from twinwl.refinement.content_keys import absorb, fold_keys, node_keys
-from twinwl.refinement.identities import rooted_sizes, search
+from twinwl.refinement.identities import rooted_sizes, sizes_by_search
 
 EVERY_RADIUS_UP_TO = 256
 """Rooted subgraphs of larger graphs are followed to `RADIUS_BEYOND` only, so that the cost stays bounded."""
@@ -89,7 +89,9 @@ def _searched_sizes(batch: GraphBatch, roots: Int64, n_iter: int) -> Int32:
     sizes = np.ones((n_iter + 1, batch.n_nodes), np.int32)
     done = 0
     while done < len(roots):
-        done, _ = search(roots, done, len(roots), batch.indptr, batch.indices, STEPS_PER_PIECE, sizes)
+        done, _ = sizes_by_search(
+            roots, done, len(roots), batch.indptr, batch.indices, STEPS_PER_PIECE, sizes
+        )
     return sizes
 
 

@@ -579,7 +579,7 @@ def pair_with_values(
     for h, (colour, value) in enumerate(zip(colours, values)):
         table = RoundTable(STRIDE, 1, None if known is None else known[h])
         # A pair is unseen if its own colour is -1, so an unseen value has to make the colour -1.
-        table.pair(np.where(value < 0, np.int32(-1), colour), value, out[h], insert=insert)
+        table.colour_pairs(np.where(value < 0, np.int32(-1), colour), value, out[h], insert=insert)
         pairs = table.to_round() if known is None or insert else known[h]
         if known is None:
             pairs, rank = _in_order(pairs)

@@ -1,1 +1,1 @@
-"""The twin passing: colours and identities, as arrays in and arrays out."""
+"""Twin passing on plain arrays: 1-WL colours and identity sets of all nodes."""

@@ -79,8 +79,8 @@ class Round:
     def with_stride(self, stride: int, n_codes: int) -> Round:
         """Return the same signatures with their items coded by another stride.
 
-        It is as if the previous round had that many colours, and messages that many kinds. An own colour is
-        below the stride, so it is coded like an item of code 0 and stays the same.
+        A larger stride leaves room for more colours in the previous round. Own colours are below any stride,
+        so they do not change.
         """
         if stride == self.stride and n_codes == self.n_codes:
             return self
@@ -192,13 +192,15 @@ def refine(
     first, labels = _initial_colours(batch, alphabet, insert=insert)
     messages, edge_vocabulary = _edge_messages(batch, alphabet, insert=insert)
     rows, rounds, n_colours = [first], list[Round](), len(labels)
-    tables = _later_rounds(messages, first, n_colours, alphabet.rounds, insert=insert)
+    later_rounds = _later_rounds(messages, first, n_colours, alphabet.rounds, insert=insert)
     while n_iter is None or len(rounds) < n_iter:
-        colours, table = next(tables)
+        colours, table = next(later_rounds)
         # A round only ever splits colours, so as many colours as before means the same partition.
         if n_iter is None and table.n_colours == n_colours:
             break
         rows.append(colours)
+        # The table is emptied and reused for the next round, so its signatures are copied; frozen rounds are
+        # kept as they are.
         rounds.append(table.to_round() if insert else alphabet.rounds[len(rounds)])
         n_colours = table.n_colours
     if insert:
@@ -263,7 +265,7 @@ def colour_rounds(batch: GraphBatch) -> Iterator[Int32]:
     yield colours
     for row, table in _later_rounds(messages, colours, n_colours, (), insert=True):
         if table.n_colours == n_colours:
-            yield from repeat(row)
+            yield from repeat(row)  # stable: every later round equals this one
         yield row
         n_colours = table.n_colours
 
@@ -276,7 +278,7 @@ def _later_rounds(
     The table is only valid until the next round starts. With ``known`` rounds, each of them has a table
     of its own; without, one table is emptied and used again.
     """
-    table = RoundTable(n_colours, messages.n_codes)
+    table = RoundTable(n_colours, messages.n_codes)  # replaced before use if there are known rounds
     for h in count():
         if known:
             table = RoundTable(n_colours, messages.n_codes, known[h])
@@ -311,17 +313,20 @@ def colour_round(messages: Messages, before: Int32, table: RoundTable, after: In
         ]
         # A frozen table is only read, so all threads share it. One that grows belongs to the first range; the
         # others fill tables of their own, whose few colours are then added one range after another.
-        table_of = {part: table.apart() if insert and part[0] > first else table for part in ranges}
+        table_of = {part: table.empty_copy() if insert and part[0] > first else table for part in ranges}
         for low, high in ranges if insert else []:
-            # Allocated here and not on the thread: memory that this thread freed can be reused.
+            # Allocated on this thread: the allocator keeps freed memory for the thread that allocated it, and
+            # this one allocated the tables of earlier blocks.
             table_of[low, high].make_room(high - low, int(messages.indptr[high] - messages.indptr[low]))
 
         def colour(low: int, high: int) -> None:
+            # Only called within this iteration, so the variables of the loop are the right ones.
             table_of[low, high].pass_labels(messages, before, low, high, after, insert=insert)  # noqa: B023
 
         run_ranges(colour, ranges)
+        # Replace the numbers that each thread gave by those of the shared table, in node order.
         for low, high in ranges[1:] if insert else []:
-            after[low:high] = table.absorb(table_of[low, high])[after[low:high]]
+            after[low:high] = table.take_over(table_of[low, high])[after[low:high]]
 
 
 def messages_of(batch: GraphBatch, edge_codes: Int32 | None, n_edge_codes: int) -> Messages:
@@ -367,21 +372,24 @@ def read_only_messages(indptr: Int64, indices: Int32, codes: Int32, n_codes: int
 def _initial_colours(
     batch: GraphBatch, alphabet: Alphabet, *, insert: bool
 ) -> tuple[Int32, tuple[Label, ...]]:
-    """Return the colours of round 0, shape (n_nodes,), and the labels of the colours that occur."""
+    """Return the colours of round 0, shape (n_nodes,), and the labels of all colours.
+
+    These are the labels of the alphabet, with new ones appended if ``insert`` is set.
+    """
     if alphabet.initial == "degree":
         degrees = np.diff(batch.indptr)
         values, inverse = np.unique(degrees, return_inverse=True)
         codes = inverse.astype(np.int32)
-        here: tuple[Label, ...] = tuple(values.tolist())
+        vocabulary: tuple[Label, ...] = tuple(values.tolist())
     elif alphabet.initial == "ring":
         both_ways = messages_of(batch, None, 1)
         paired = 2 * batch.node_labels + on_cycle(both_ways.indptr, both_ways.indices)
         codes, used = _compress(paired, 2 * len(batch.node_vocabulary))
-        here = tuple((batch.node_vocabulary[code // 2], bool(code % 2)) for code in used)
+        vocabulary = tuple((batch.node_vocabulary[code // 2], bool(code % 2)) for code in used)
     else:
         codes, used = _compress(batch.node_labels, len(batch.node_vocabulary))
-        here = tuple(batch.node_vocabulary[code] for code in used)
-    return _translate(codes, here, alphabet.labels, insert=insert)
+        vocabulary = tuple(batch.node_vocabulary[code] for code in used)
+    return _translate(codes, vocabulary, alphabet.labels, insert=insert)
 
 
 def _compress(codes: Int32, n_codes: int) -> tuple[Int32, list[int]]:
@@ -405,15 +413,15 @@ def _edge_messages(
 
 
 def _translate(
-    codes: Int32, here: tuple[Label, ...], known: tuple[Label, ...], *, insert: bool
+    codes: Int32, vocabulary: tuple[Label, ...], alphabet_labels: tuple[Label, ...], *, insert: bool
 ) -> tuple[Int32, tuple[Label, ...]]:
     """Translate codes to the alphabet's vocabulary; new labels are appended or, if frozen, become -1."""
-    if not known and insert:
-        return codes, here
+    if not alphabet_labels and insert:
+        return codes, vocabulary
     if insert:
-        fresh = recode(np.arange(len(here), dtype=np.int32), here, known) < 0
-        known = known + tuple(label for label, new in zip(here, fresh) if new)
-    return recode(codes, here, known), known
+        fresh = recode(np.arange(len(vocabulary), dtype=np.int32), vocabulary, alphabet_labels) < 0
+        alphabet_labels = alphabet_labels + tuple(label for label, new in zip(vocabulary, fresh) if new)
+    return recode(codes, vocabulary, alphabet_labels), alphabet_labels
 
 
 def item_dtype(stride: int, n_codes: int) -> np.dtype[np.signedinteger]:
@@ -469,7 +477,7 @@ class RoundTable:
         """Number of colours so far."""
         return int(self._table.n_colours[0])
 
-    def apart(self) -> RoundTable:
+    def empty_copy(self) -> RoundTable:
         """Return an empty table with the same keys, for another thread."""
         return RoundTable(self.stride, self.n_codes, hash_mask=int(self._table.key_format.hash_mask))
 
@@ -511,12 +519,13 @@ class RoundTable:
         """
         round_kernels.pass_labels(first, last, messages, before, self._ready(), insert, after)
 
-    def pair(self, own: Int32, received: Int32, out: Int32, *, insert: bool) -> None:
-        """Colour signatures with one item each, without messages; digits must have from 26 to 32 bits.
+    def colour_pairs(self, own: Int32, received: Int32, out: Int32, *, insert: bool) -> None:
+        """Colour pairs (own, received): signatures of one item, given directly instead of by messages.
 
-        Five of these do not fit into 126 bits, so keys are not padded, and two fit into the second word of a
-        key, so the first one only has the kind of the key.
+        Digits must have 26 to 32 bits. Five digits of 26 bits exceed 126, so nothing is padded; two digits of
+        32 bits fit into the low word, so the high word holds only the kind of the key.
         """
+        # -1 wraps around to 0.
         digits = np.array([own, received]).astype(np.uint64) + np.uint64(1)
         low = (digits[0] << np.uint64(self._table.key_format.bits)) | digits[1]
         keys = np.column_stack([np.where(own < 0, UNSEEN, np.uint64(0)), low])
@@ -525,11 +534,11 @@ class RoundTable:
         none = np.empty(0, np.int64)
         round_kernels.look_up(len(keys), Signatures(keys, none, none), self._ready(), insert, 0, out)
 
-    def absorb(self, other: RoundTable) -> Int32:
+    def take_over(self, other: RoundTable) -> Int32:
         """Append the new colours of another table; return the number here of each of its colours.
 
         The result has one more entry, -1, so that the colour -1 is translated to itself when it is used as an
-        index: it counts from the end.
+        index (index -1 is the last entry).
         """
         known, n_colours = other._table.known, other.n_colours
         self.make_room(n_colours, int(known.sig_ptr[n_colours]) - n_colours)
@@ -555,6 +564,7 @@ class RoundTable:
 
 
 def _key_format(stride: int, n_codes: int, hash_mask: np.uint64) -> KeyFormat:
+    """Return the key format of a round: digits are an item plus one, so at most ``stride * n_codes``."""
     bits = max(1, (stride * n_codes).bit_length())
     padded = USUAL_DEGREE if (USUAL_DEGREE + 1) * bits <= round_kernels.PACKED_BITS else -1
     return KeyFormat(stride, bits, padded, hash_mask)
@@ -612,13 +622,13 @@ _STEPS_WORTH_A_THREAD = 50_000
 STEPS_PER_PIECE = 1 << 24
 
 
-class _Thread(threading.local):
-    """Whether a thread shares its work with others."""
+class _ThreadState(threading.local):
+    """Whether this thread is one of several that share some work."""
 
-    shares = False
+    in_parallel = False
 
 
-_THREAD = _Thread()
+_THREAD_STATE = _ThreadState()
 
 
 def available_threads() -> int:
@@ -628,7 +638,7 @@ def available_threads() -> int:
     ``NUMBA_NUM_THREADS`` (which joblib sets in its workers, so that parallel folds do not multiply threads),
     else the number of processors that this process may run on.
     """
-    if _THREAD.shares:
+    if _THREAD_STATE.in_parallel:
         return 1
     for variable in ("TWINWL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         value = os.environ.get(variable, "")
@@ -658,8 +668,9 @@ def balanced_ranges(pointer: Int64) -> list[tuple[int, int]]:
     """
     n = len(pointer) - 1
     work = int(pointer[-1] - pointer[0])
-    worth = work // _STEPS_WORTH_A_THREAD
-    parts = max(1, worth > 1 and min(available_threads(), worth), -(-work // STEPS_PER_PIECE))
+    n_useful = work // _STEPS_WORTH_A_THREAD
+    n_threads = min(available_threads(), n_useful) if n_useful > 1 else 1
+    parts = max(n_threads, -(-work // STEPS_PER_PIECE))
     if parts == 1:
         return [(0, n)]
     marks = pointer[0] + np.linspace(0, work, parts + 1)[1:-1]
@@ -683,7 +694,8 @@ def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[in
 
     def work() -> None:
         nonlocal failed
-        before, _THREAD.shares = _THREAD.shares, _THREAD.shares or n_workers > 1
+        before = _THREAD_STATE.in_parallel
+        _THREAD_STATE.in_parallel = before or n_workers > 1
         try:
             for low, high in todo:  # `next` holds the GIL, so each range goes to one thread only
                 reached: int | None = low
@@ -695,7 +707,7 @@ def run_ranges(function: Callable[[int, int], int | None], ranges: list[tuple[in
             failed = True
             raise
         finally:
-            _THREAD.shares = before
+            _THREAD_STATE.in_parallel = before
 
     if n_workers == 1:
         work()

@@ -77,8 +77,11 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
     >>> bool((path_keys[0] == star_keys[1]).all())  # an end of a path and a leaf of a star look alike
     True
     """
+    # "twl1" is part of stored hashes, also of those of version 2.
     keys = [label_keys(alphabet.labels, b"twl1 " + alphabet.initial.encode())]
-    codes = message_keys(alphabet.edge_labels, ("out", "in") if alphabet.directed else (), b"twl1 message")
+    code_keys = message_keys(
+        alphabet.edge_labels, ("out", "in") if alphabet.directed else (), b"twl1 message"
+    )
     for part in alphabet.rounds:
         # A signature is treated as a node that receives its items: the same arithmetic as for nodes.
         own = part.sig_ptr[:-1]
@@ -86,11 +89,12 @@ def content_keys(alphabet: Alphabet) -> list[UInt64]:
         # Without the own colours only the items are left, so each signature is one entry shorter.
         indptr = part.sig_ptr - np.arange(part.n_colours + 1)
         # The kinds are passed even if there is only one: the shortcut of `next_keys` for a single kind
-        # assumes that senders are receivers too. Here the senders are colours of the previous round.
+        # assumes that senders are receivers too. Here the senders are colours of the previous round. (The
+        # number of kinds, 1, is not used.)
         messages = read_only_messages(indptr, colours.astype(np.int32), kinds.astype(np.int32), 1)
         out = np.empty((part.n_colours, 2), np.uint64)
         before = keys[-1].take(part.sig_items[own], axis=0)
-        next_keys(0, part.n_colours, KeyedMessages(*messages[:3], codes), before, keys[-1], RECEIVED, out)
+        next_keys(0, part.n_colours, KeyedMessages(*messages[:3], code_keys), before, keys[-1], RECEIVED, out)
         keys.append(out)
     return keys
 
@@ -164,7 +168,8 @@ def next_keys(
         The keys of the senders. For nodes of a batch it is ``own`` itself.
     salt
         ``RECEIVED`` for content keys; ``ABSORBED`` for the colours inside rooted subgraphs, with the keys of
-        codes from `absorbing_codes`.
+        codes from `absorbing_codes`. The salt also chooses the formula: with ``RECEIVED`` the own key is
+        added to the multiset, with ``ABSORBED`` the multiset is absorbed into the own key.
     out : array of uint64, shape (n_nodes, 2)
     """
     indptr, indices, codes, code_keys = messages
@@ -188,7 +193,7 @@ def next_keys(
                 b += y
         else:
             for message in range(start, stop):
-                # Unsigned: for a signed index numba adds a test whether it counts from the end.
+                # Unsigned: for a signed index numba adds a test whether it is negative.
                 row = np.uint64(indices[message] - first)
                 a += sent[row, 0]
                 b += sent[row, 1]
@@ -299,8 +304,8 @@ KEY, _SUM, SIGNATURE, _N_WORDS = 0, 2, 4, 6
 # - Row = position. NODE: the node that stands there.
 # - Row = class. LENGTH: its number of nodes. _N_QUEUED: how many of them are in the queue of this round;
 #   these stand at the end of the class.
-# - Row = leader. _COUNT: number of nodes of its group. _NEXT: the group's slot in the hash table; later the
-#   position where the next node of the group goes.
+# - Row = leader. _COUNT: number of nodes of its group. _SLOT: the group's slot in the hash table. _GOES_TO,
+#   later in the same column: the position where the next node of the group goes.
 # - Lists, which begin in the row of the graph's first node. _QUEUE and _OTHER_QUEUE: the nodes to look at in
 #   even and in odd rounds. _TOUCHED: the classes that have queued nodes.
 # - Row = position. _MOVED: a copy of NODE while a class is rearranged.
@@ -318,7 +323,7 @@ KEY, _SUM, SIGNATURE, _N_WORDS = 0, 2, 4, 6
 _POSITION, CLASS, _GROUP, _QUEUED_IN = 0, 1, 2, 3
 NODE = 4
 LENGTH, _N_QUEUED = 5, 6
-_COUNT, _NEXT = 7, 8
+_COUNT, _SLOT, _GOES_TO = 7, 8, 8
 _QUEUE, _OTHER_QUEUE, _TOUCHED, _MOVED, _N_MARKS = 9, 10, 11, 12, 13
 
 
@@ -385,14 +390,14 @@ def stable_classes(batch: GraphBatch) -> Classes:
     classes = Classes(messages, batch.directed, words, marks, *no_room)
 
     def refine_some(first: int, last: int) -> None:
-        room = with_room(classes, int(batch.nodes_per_graph[first:last].max(initial=0)))
+        room = with_scratch(classes, int(batch.nodes_per_graph[first:last].max(initial=0)))
         _refine_graphs(first, last, graph_ptr, room)
 
     run_ranges(refine_some, balanced_ranges((messages.indptr[graph_ptr] + graph_ptr) * _VISITS_PER_NODE))
     return classes
 
 
-def with_room(classes: Classes, most_nodes: int, n_notes: int = 0) -> Classes:
+def with_scratch(classes: Classes, most_nodes: int, n_notes: int = 0) -> Classes:
     """Return the classes with scratch arrays for one thread, for graphs of up to ``most_nodes`` nodes."""
     slots = np.zeros(1 << max(4, (2 * most_nodes).bit_length()), np.int32)  # at most half full
     notes = np.empty((most_nodes, n_notes), np.int32)
@@ -436,11 +441,11 @@ def run_rounds(low: int, n_queued: int, classes: Classes) -> None:
         for place in range(low, low + n_classes):
             begin = marks[place, _TOUCHED]
             end = begin + marks[begin, LENGTH]
-            start, middle, keeps = _split(n_round, begin, classes)
-            for position in range(start, end):
+            changed_from, middle, keeper = _split(n_round, begin, classes)
+            for position in range(changed_from, end):
                 changed = np.int64(marks[position, NODE])
                 # Nodes in front of ``middle`` were not queued: their _GROUP is from an earlier round.
-                if position < middle or marks[changed, _GROUP] != keeps:
+                if position < middle or marks[changed, _GROUP] != keeper:
                     n_queued = _change_key(n_round, low, n_queued, changed, classes)
         n_round += 1
     classes.round[0] = n_round
@@ -514,14 +519,14 @@ def _group(n_round: int, low: int, n_queued: int, classes: Classes) -> int:
         a, b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
         slot = a & mask
         while slots[slot] > 0:
-            known = slots[slot] - 1
-            if words[known, SIGNATURE] == a and words[known, SIGNATURE + 1] == b:
+            leader = slots[slot] - 1
+            if words[leader, SIGNATURE] == a and words[leader, SIGNATURE + 1] == b:
                 break
             slot = (slot + np.uint64(1)) & mask
         if slots[slot] == 0:
             slots[slot] = node + 1
             marks[node, _COUNT] = 0
-            marks[node, _NEXT] = slot
+            marks[node, _SLOT] = slot
         group = slots[slot] - 1
         marks[node, _GROUP] = group
         marks[group, _COUNT] += 1
@@ -538,31 +543,32 @@ def _split(n_round: int, begin: int, classes: Classes) -> tuple[int, int, int]:
 
     Returns
     -------
-    start, middle, keeps
-        The nodes from position ``start`` on get a new key, except for those of the group ``keeps`` (-1 if the
-        front group keeps the key, or if there is none to keep). ``middle`` is where the front group ends:
-        only nodes from there on have a valid entry in _GROUP.
+    changed_from, middle, keeper
+        The nodes from position ``changed_from`` on get a new key, except for those of the group ``keeper``
+        (-1 if the front group keeps the key, or if there is none to keep). ``middle`` is where the front
+        group ends: only nodes from there on have a valid entry in _GROUP.
     """
     words, marks, slots = classes.words, classes.marks, classes.slots
     end = begin + marks[begin, LENGTH]
     middle = end - marks[begin, _N_QUEUED]
     marks[begin, _N_QUEUED] = 0
-    # The group that keeps the key: at first the one in front, of which ``largest`` is a node. If all nodes of
-    # the class are queued, that group is empty (``most`` is 0), and the first leader takes its place.
-    start, keeps, most, largest = middle, -1, middle - begin, marks[begin, NODE]
+    # The group that keeps the key: at first the one in front, of which ``largest_node`` is a node. If all
+    # nodes of the class are queued, that group is empty (``largest_size`` is 0), and the first leader takes
+    # its place.
+    changed_from, keeper, largest_size, largest_node = middle, -1, middle - begin, marks[begin, NODE]
     for position in range(middle, end):
         node = marks[position, NODE]
         if marks[node, _GROUP] == node:  # a leader
-            slots[marks[node, _NEXT]] = 0  # empty for the next round
+            slots[marks[node, _SLOT]] = 0  # empty for the next round
             n = marks[node, _COUNT]
             a, b = words[node, SIGNATURE], words[node, SIGNATURE + 1]
-            x, y = words[largest, SIGNATURE], words[largest, SIGNATURE + 1]
-            if n > most or (n == most and (a, b) < (x, y)):
-                start, keeps, most, largest = begin, node, n, node
+            x, y = words[largest_node, SIGNATURE], words[largest_node, SIGNATURE + 1]
+            if n > largest_size or (n == largest_size and (a, b) < (x, y)):
+                changed_from, keeper, largest_size, largest_node = begin, node, n, node
     if n_round == 0:
         # All sums are still zero, so every node has to send its key once, whether its class splits or not.
-        start, keeps = begin, -1
-    if most == end - begin:  # a single group: no split, so after round 0 there is nothing to send
+        changed_from, keeper = begin, -1
+    if largest_size == end - begin:  # a single group: no split, so after round 0 there is nothing to send
         return (begin if n_round == 0 else end), middle, -1
     # Sort the nodes behind the front group by group, as in a counting sort: first where each group begins.
     marks[begin, LENGTH] = middle - begin
@@ -572,20 +578,21 @@ def _split(n_round: int, begin: int, classes: Classes) -> tuple[int, int, int]:
         marks[position, _MOVED] = node
         if marks[node, _GROUP] == node:
             marks[cursor, LENGTH] = marks[node, _COUNT]
-            marks[node, _NEXT] = cursor
+            marks[node, _GOES_TO] = cursor
             cursor += marks[node, _COUNT]
     for position in range(middle, end):
         node = marks[position, _MOVED]
         group = marks[node, _GROUP]
-        there = marks[group, _NEXT]
-        marks[group, _NEXT] = there + 1
+        there = marks[group, _GOES_TO]
+        marks[group, _GOES_TO] = there + 1
         marks[there, NODE] = node
         marks[node, _POSITION] = there
     for position in range(middle, end):
         node = marks[position, NODE]
         group = marks[node, _GROUP]
-        marks[node, CLASS] = marks[group, _NEXT] - marks[group, _COUNT]  # the end of the group less its size
-    return start, middle, keeps
+        # The end of the group less its size.
+        marks[node, CLASS] = marks[group, _GOES_TO] - marks[group, _COUNT]
+    return changed_from, middle, keeper
 
 
 @kernel

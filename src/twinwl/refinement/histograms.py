@@ -25,8 +25,7 @@ _LANES = 32  # loops over a multiple of this many nodes are vectorised without a
 _DIGIT_BITS = 8
 _WEIGHT_BITS = 32
 _WEIGHT_MASK = (1 << _WEIGHT_BITS) - 1
-_LAST_COLOUR = np.iinfo(np.int32).max
-_LAST_INT32 = np.iinfo(np.int32).max
+_INT32_MAX = np.iinfo(np.int32).max
 
 
 class _Nodes(NamedTuple):
@@ -93,7 +92,7 @@ def colour_histograms(
     """
     n_rounds, graph_ptr = len(colours), batch.graph_ptr
     offsets = pointer(n_colours)
-    index_dtype: type[np.signedinteger] = np.int32 if offsets[-1] <= _LAST_INT32 else np.int64
+    index_dtype: type[np.signedinteger] = np.int32 if offsets[-1] <= _INT32_MAX else np.int64
     # The number of entries is known only afterwards. So reserve the most there can be (pages that are never
     # touched cost nothing), write each block of graphs to its place, and close the gaps at the end.
     data = np.empty(n_rounds * batch.n_nodes, np.float64)
@@ -101,8 +100,10 @@ def colour_histograms(
     indptr = np.zeros(len(batch) + 1, np.int64)
     large = np.flatnonzero(batch.nodes_per_graph >= LARGE) if weigh_by_size else np.empty(0, np.int64)
     sizes_of_large = {graph: rooted_sizes(batch[graph], n_rounds - 1) for graph in large.tolist()}
-    marks = np.searchsorted(graph_ptr, np.arange(0, batch.n_nodes, _NODES_PER_BLOCK))
-    bounds = np.unique(np.concatenate([[0], marks, large, large + 1, [len(batch)]]))
+    # Blocks: about _NODES_PER_BLOCK nodes each, and every large graph alone, because its sizes were computed
+    # on all threads above.
+    block_starts = np.searchsorted(graph_ptr, np.arange(0, batch.n_nodes, _NODES_PER_BLOCK))
+    bounds = np.unique(np.concatenate([[0], block_starts, large, large + 1, [len(batch)]]))
 
     def write(first: int, last: int) -> None:
         for start, stop in pairwise(bounds[first : last + 1].tolist()):
@@ -122,6 +123,7 @@ def colour_histograms(
         begin, length = n_rounds * int(graph_ptr[start]), int(indptr[stop] - indptr[start])
         data[indptr[start] : indptr[stop]] = data[begin : begin + length]
         indices[indptr[start] : indptr[stop]] = indices[begin : begin + length]
+    # In place, so that the unused part is given back.
     data.resize(int(indptr[-1]), refcheck=False)
     indices.resize(int(indptr[-1]), refcheck=False)
     return data, indices, indptr
@@ -130,7 +132,8 @@ def colour_histograms(
 @kernel
 def _write_rows(first: int, last: int, graph_ptr: Int64, nodes: _Nodes, rows: _Rows) -> None:
     """Write the rows of graphs ``first..last``, one behind the other, and their lengths."""
-    end = np.int64(0)  # a literal 0 is of another type, for which numba would compile both ways once more
+    # Not a literal 0, which is of another type: numba would compile both functions below a second time.
+    end = np.int64(0)
     scratch = np.empty((3, _RANK_UP_TO), np.int32)
     for graph in range(first, last):
         begin, stop = graph_ptr[graph], graph_ptr[graph + 1]
@@ -158,7 +161,7 @@ def _sum_ranked(begin: int, stop: int, nodes: _Nodes, scratch: Int32, end: int, 
     n = stop - begin
     n_padded = (n + _LANES - 1) // _LANES * _LANES
     for place in range(n, n_padded):
-        colour_of_node[place] = _LAST_COLOUR  # not below any colour, so never counted
+        colour_of_node[place] = _INT32_MAX  # not below any colour, so never counted
     for h in range(len(colours)):
         for place in range(n):
             colour_of_node[place] = colours[h, begin + place]

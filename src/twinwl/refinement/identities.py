@@ -29,22 +29,22 @@ from twinwl.graphs.building import GraphsLike, as_batch
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, grown, run_ranges
 
 LARGE = 1 << 12
-"""A graph of this many nodes is cut into pieces and distributed over threads."""
+"""Graphs of at least this many nodes are cut into pieces and distributed over threads."""
 _WORD_BITS = 64
-_WORDS = 8  # of a row of bits: one cache line
-_TARGETS_PER_BLOCK = _WORDS * _WORD_BITS
+_WORDS_PER_ROW = 8  # of bits: one cache line
+_TARGETS_PER_BLOCK = _WORDS_PER_ROW * _WORD_BITS
 _USUAL_DEGREE = 4  # atoms rarely have more than four neighbours
 _SAMPLED_ROOTS = 64
 # The cost of passing one row of bits along an arc, in steps (arcs) of a search. It is more than one because
 # the rows of a large graph do not fit into the fast caches.
-_ROW_IN_STEPS = 4
+_STEPS_PER_ROW = 4
 # Grouping nodes by their neighbours takes about this many steps per arc.
-_STEPS_TO_GROUP = 32
+_GROUPING_STEPS_PER_ARC = 32
 # The neighbour lists of this many nodes are prefetched before the first of them is read: cache misses then
 # overlap, which made searches of large graphs two to three times as fast.
 _AHEAD = 128
 _LAST_STAMP = np.uint8(255)
-_GRAPHS_OF_ROOM = 8
+_INITIAL_ROOM_IN_BATCHES = 8
 
 
 def rooted_sizes(graphs: GraphsLike, n_iter: int = 3) -> Int32:
@@ -100,47 +100,50 @@ def sizes_of_graphs(batch: GraphBatch, first: int, last: int, low: int, out: Int
     if n_nodes.min(initial=LARGE) <= _WORD_BITS:
         _sizes_of_small_graphs(first, last, *arrays, low, out)
     if ((n_nodes > _WORD_BITS) & (n_nodes < LARGE)).any():
-        _sizes_of_middling_graphs(first, last, *arrays, batch.directed, LARGE, low, out)
+        # LARGE is passed, because numba freezes module constants and tests change it.
+        _sizes_of_medium_graphs(first, last, *arrays, batch.directed, LARGE, low, out)
 
 
 def _sizes_of_large_graph(graph: GraphBatch, out: Int32) -> None:
     """Write the rooted sizes of one graph, in pieces and on threads, in the cheapest way."""
     indptr, indices, n = graph.indptr, graph.indices, graph.n_nodes
     n_iter = len(out) - 1
-    if not graph.directed and _sizes_of_tree(0, n, indptr, indices, 0, out):
+    if not graph.directed and _sizes_of_forest(0, n, indptr, indices, 0, out):
         return
     n_blocks = -(-n // _TARGETS_PER_BLOCK)
-    most_steps = _ROW_IN_STEPS * (len(indices) + n) * n_blocks * max(1, n_iter - 1)
+    # Bitsets pass a row along each arc and to the node itself, in rounds 2 to n_iter.
+    bitset_steps = _STEPS_PER_ROW * (len(indices) + n) * n_blocks * max(1, n_iter - 1)
     # The node whose sizes each node shares, at first itself; and the nodes to search from.
-    alike = roots = np.arange(n)
-    expected = _expected_steps(roots, indptr, indices, most_steps, out)
-    if expected > _STEPS_TO_GROUP * len(indices):
+    representative = roots = np.arange(n)
+    expected = _expected_steps(roots, indptr, indices, bitset_steps, out)
+    if expected > _GROUPING_STEPS_PER_ARC * len(indices):
         # Searches from the many neighbours of a hub all go through the hub. Nodes with the same neighbours
         # have the same sizes, so one search is enough for all of them.
-        alike = representatives(graph)
-        roots = np.flatnonzero(alike == roots)
-        expected = _expected_steps(roots, indptr, indices, most_steps, out)
-    if expected > most_steps:
+        representative = representatives(graph)
+        roots = np.flatnonzero(representative == roots)
+        expected = _expected_steps(roots, indptr, indices, bitset_steps, out)
+    if expected > bitset_steps:
         _pass_all_targets(graph, n_blocks, out)
         return
 
     def search_some(first: int, last: int) -> int:
-        return int(search(roots, first, last, indptr, indices, STEPS_PER_PIECE, out)[0])
+        return int(sizes_by_search(roots, first, last, indptr, indices, STEPS_PER_PIECE, out)[0])
 
     work = np.arange(len(roots) + 1) * (expected // len(roots) + 1)
     run_ranges(search_some, balanced_ranges(work))
-    out[:] = out[:, alike]
+    out[:] = out[:, representative]
 
 
 def _expected_steps(roots: Int64, indptr: Int64, indices: Int32, most_steps: int, sizes: Int32) -> int:
     """Estimate the number of steps of searches from all roots by searching from a few of them.
 
-    Searching stops once it is clear that the estimate exceeds ``most_steps``.
+    Searching stops once it is clear that the estimate exceeds ``most_steps``. ``sizes`` is scratch here: it
+    is written again afterwards.
     """
     step = max(1, len(roots) // _SAMPLED_ROOTS)
     sample = roots[step // 2 :: step]  # without the first node, which is often a hub
     most_steps = most_steps // len(roots) * len(sample)
-    _, steps = search(sample, 0, len(sample), indptr, indices, most_steps, sizes)
+    _, steps = sizes_by_search(sample, 0, len(sample), indptr, indices, most_steps, sizes)
     return int(steps * (len(roots) / len(sample)))
 
 
@@ -194,8 +197,9 @@ def _sizes_of_small_graphs(
                 word = here[node]
                 if most <= _USUAL_DEGREE:
                     # Always four neighbours, without a loop: 1.7 × faster on NCI1.
-                    few = node * _USUAL_DEGREE
-                    word |= here[near[few]] | here[near[few + 1]] | here[near[few + 2]] | here[near[few + 3]]
+                    first_near = node * _USUAL_DEGREE
+                    word |= here[near[first_near]] | here[near[first_near + 1]]
+                    word |= here[near[first_near + 2]] | here[near[first_near + 3]]
                 else:
                     for arc in range(indptr[begin + node], indptr[begin + node + 1]):
                         word |= here[np.uint64(indices[arc] - begin)]
@@ -205,7 +209,7 @@ def _sizes_of_small_graphs(
 
 
 @kernel
-def _sizes_of_middling_graphs(
+def _sizes_of_medium_graphs(
     first: int,
     last: int,
     graph_ptr: Int64,
@@ -222,7 +226,7 @@ def _sizes_of_middling_graphs(
         if not _WORD_BITS < stop - begin < large:
             continue
         column = begin - low
-        if not directed and _sizes_of_tree(begin, stop, indptr, indices, column, out):
+        if not directed and _sizes_of_forest(begin, stop, indptr, indices, column, out):
             continue
         # Nodes are numbered from 0 within the graph.
         own_indptr = indptr[begin : stop + 1] - indptr[begin]
@@ -237,7 +241,7 @@ def _sizes_of_middling_graphs(
 
 
 @kernel
-def _sizes_of_tree(  # noqa: C901, PLR0912  (loops)
+def _sizes_of_forest(  # noqa: C901, PLR0912  (loops)
     low: int, high: int, indptr: Int64, indices: Int32, column: int, out: Int32
 ) -> bool:
     """Write the rooted sizes of nodes ``low..high`` if these are a forest; return whether they are.
@@ -245,7 +249,7 @@ def _sizes_of_tree(  # noqa: C901, PLR0912  (loops)
     Leaves are removed one after the other, and the counts of each are added to those of the only neighbour
     that is left, its parent: on this way up, the nodes at most h steps below each node are counted. On the
     way down, a node adds what its parent reaches within h - 1 steps, minus the nodes below itself within
-    h - 2 steps, which were counted twice.
+    h - 2 steps, which the parent's count includes.
     """
     n, n_iter = high - low, len(out) - 1
     # A forest has fewer edges than nodes, and every edge is two arcs.
@@ -254,37 +258,37 @@ def _sizes_of_tree(  # noqa: C901, PLR0912  (loops)
     for h in range(n_iter + 1):
         for node in range(column, column + n):
             out[h, node] = 1
-    left = np.empty(n, np.int32)
+    n_left = np.empty(n, np.int32)
     # The exclusive or of the remaining neighbours: if only one remains, it is that one's number.
     parent = np.zeros(n, np.int32)
     for node in range(n):
-        left[node] = indptr[low + node + 1] - indptr[low + node]
+        n_left[node] = indptr[low + node + 1] - indptr[low + node]
         for arc in range(indptr[low + node], indptr[low + node + 1]):
             parent[node] ^= np.int32(indices[arc] - low)
     order = np.empty(n, np.int32)
     n_peeled = 0
     for start in range(n):
         node = start
-        while left[node] == 1:
-            above = parent[node]
+        while n_left[node] == 1:
+            up = parent[node]
             order[n_peeled] = node
             n_peeled += 1
-            left[node] = 0
-            left[above] -= 1
-            parent[above] ^= node
+            n_left[node] = 0
+            n_left[up] -= 1
+            parent[up] ^= node
             for h in range(1, n_iter + 1):
-                out[h, column + above] += out[h - 1, column + node]
-            if above > start:  # the loop over ``start`` will come to it
+                out[h, column + up] += out[h - 1, column + node]
+            if up > start:  # the loop over ``start`` will come to it
                 break
-            node = above
+            node = up
     for node in range(n):
-        if left[node] > 0:  # on a cycle, or between cycles
+        if n_left[node] > 0:  # on a cycle, or between cycles
             return False
     for place in range(n_peeled - 1, -1, -1):
-        node, above = column + order[place], column + parent[order[place]]
+        node, up = column + order[place], column + parent[order[place]]
         # From large to small h, because out[h - 2, node] must still be the count of the way up.
         for h in range(n_iter, 1, -1):
-            out[h, node] += out[h - 1, above] - out[h - 2, node]
+            out[h, node] += out[h - 1, up] - out[h - 2, node]
         if n_iter > 0:
             out[1, node] += 1  # the parent itself
     return True
@@ -307,8 +311,9 @@ def _pass_targets(
         undirected graph is right only once all targets have been passed.)
     """
     n, n_iter = len(indptr) - 1, len(gains) - 1
-    # Two arrays: what numba unpacks from one is not known to be contiguous, and half as fast.
-    here, there = np.empty((n, _WORDS), np.uint64), np.empty((n, _WORDS), np.uint64)
+    # Two separate arrays: numba does not know that halves of one array are contiguous, which makes the loops
+    # twice as slow.
+    here, there = np.empty((n, _WORDS_PER_ROW), np.uint64), np.empty((n, _WORDS_PER_ROW), np.uint64)
     for begin in range(first, last, _TARGETS_PER_BLOCK):
         here[:] = 0
         for target in range(begin, min(begin + _TARGETS_PER_BLOCK, last)):
@@ -333,7 +338,7 @@ def _pass_rows(indptr: Int64, indices: Int32, here: UInt64, there: UInt64, colum
     """Write the rows of the next round and add their gains; return whether any row grew.
 
     The words of a row are eight variables, which stay in registers; a loop over an array takes twice as long.
-    Unsigned indices are faster: for a signed one numba adds a test whether it counts from the end.
+    Unsigned indices are faster: for a signed one numba adds a test whether it is negative.
     """
     grew = False
     for node in range(len(indptr) - 1):
@@ -371,7 +376,7 @@ def popcount(word: np.uint64) -> np.int32:
 
 
 @kernel
-def search(  # noqa: C901  (loops)
+def sizes_by_search(  # noqa: C901  (loops)
     roots: Int64, first: int, last: int, indptr: Int64, indices: Int32, most_steps: int, sizes: Int32
 ) -> tuple[int, int]:
     """Search breadth-first from the roots ``first..last``, stopping early after about ``most_steps`` arcs.
@@ -414,9 +419,11 @@ def search(  # noqa: C901  (loops)
                     node = queue[cursor + place]
                     start[place], stop[place] = indptr[node], indptr[node + 1]
                     steps += stop[place] - start[place]
-                for place in range(n_ahead):  # a list of usual length fills two cache lines at most
+                # Reading the first and the last neighbour fetches the list, which usually spans two cache
+                # lines at most. ``touched`` is never read; storing keeps the reads from being removed.
+                for place in range(n_ahead):
                     touched[place] = indices[min(start[place], last_arc)] + indices[stop[place] - 1]
-                # Unsigned indices: for a signed one numba adds a test whether it counts from the end.
+                # Unsigned indices: for a signed one numba adds a test whether it is negative.
                 if h < len(sizes) - 1:
                     for place in range(n_ahead):
                         for arc in range(np.uint64(start[place]), np.uint64(stop[place])):
@@ -556,13 +563,14 @@ def rooted_subgraphs(batch: GraphBatch, hops: int, roots: Int64 | None = None) -
         arcs,
     )
     done = n_nodes = n_arcs = 0
-    first_graphs = min(len(chosen), _GRAPHS_OF_ROOM)
+    initial_batches = min(len(chosen), _INITIAL_ROOM_IN_BATCHES)
     while done < len(chosen):
-        # Room for another whole graph, and for twice as much as so far, so that copying stays linear. There
-        # is some from the start, so that few roots need no copies; pages that are never touched cost nothing.
+        # One subgraph may be as large as the batch, so make room for up to `_INITIAL_ROOM_IN_BATCHES` of
+        # them, and at least for twice what is filled so far, so that copying stays linear. Pages that are
+        # never touched cost nothing.
         cut = cut.with_room(
-            n_nodes + max(n_nodes, first_graphs * batch.n_nodes),
-            n_arcs + max(n_arcs, first_graphs * len(batch.indices)),
+            n_nodes + max(n_nodes, initial_batches * batch.n_nodes),
+            n_arcs + max(n_arcs, initial_batches * len(batch.indices)),
         )
         done = int(_cut(done, batch.indptr, batch.indices, chosen, hops, STEPS_PER_PIECE, cut))
         n_nodes = int(cut.subgraph_ptr[done])
@@ -623,8 +631,8 @@ def _cut(
     place_of_node = np.empty(n_nodes, np.int32)
     start = subgraph_ptr[first]
     next_arc = cut_indptr[start]
-    last_arc = min(next_arc + most_steps, len(cut_indices) - len(indices))
-    while first < len(roots) and next_arc <= last_arc and start + n_nodes <= len(node_of_place):
+    arc_limit = min(next_arc + most_steps, len(cut_indices) - len(indices))
+    while first < len(roots) and next_arc <= arc_limit and start + n_nodes <= len(node_of_place):
         n_members = _ball(indptr, indices, roots[first], hops, members, distance_of_node)
         members[:n_members].sort()
         for place in range(n_members):

@@ -6,12 +6,13 @@ read back. If they do not fit, the key is a hash, and whenever it is found in th
 compared too. An open-addressing table maps keys to colours. So two nodes have the same colour only if their
 signatures are equal: this is as fast as hashing, but collisions cannot cause errors.
 
-Nodes are processed in blocks, so that keys stay in the first cache. Nodes of degree four or less take a path
+Nodes are processed in blocks, so that keys stay in the L1 cache. Nodes of degree four or less take a path
 without branches: four items, padded with zeros, through a sorting network.
 
 `pass_labels` is the round; `look_up` is the search in the table. `twinwl.refinement.colours` owns the memory.
-At the start are `stir` and `blend`, which mix 64-bit words. Content keys and hashes of graphs are made
-of them too, so **any change to these two breaks every stored hash.**
+At the start are `stir` and `blend`, which mix 64-bit words. They are here because keys of rounds need `stir`
+too. Content keys and hashes of graphs are made of both, so **any change to these two breaks every stored
+hash.**
 """
 
 from typing import NamedTuple
@@ -23,7 +24,8 @@ from twinwl.compilation import kernel
 
 # All arithmetic is on unsigned words, so all constants are unsigned too: numba turns the sum of an unsigned
 # and a signed number into floating point. The constants only have to mix well, but they are part of the
-# definition of content keys and hashes.
+# definition of content keys and hashes. _STIR is the multiplier of a well-known 64-bit mixer (degski's);
+# _TURN rotates left by 29, and _TURN_BACK is 64 - 29.
 _STIR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _TURN = np.uint64(29)
@@ -55,12 +57,12 @@ _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _WORD = np.uint64(64)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio
 
 # The two top bits of a key's first word are its kind: packed (00), hashed (10) or unseen (11).
 _HASHED = np.uint64(0b10 << 62)
 UNSEEN = np.uint64(0b11 << 62)
-_BELOW_KIND = np.uint64((1 << 62) - 1)
+_WITHOUT_KIND = np.uint64((1 << 62) - 1)
 PACKED_BITS = 126
 
 # Signatures of up to this degree are padded to it, so that atoms of all valences take the same steps.
@@ -106,9 +108,9 @@ class KeyFormat(NamedTuple):
     bits : int
         Width of a digit, enough for an item plus one.
     padded : int
-        Keys of signatures with fewer items are padded to this many: `USUAL_DEGREE`, if as many items and the
-        own colour fit into 126 bits, that is for digits of up to 25 bits. Otherwise -1: nothing is padded,
-        and every node takes the general path.
+        Keys of signatures with fewer items are padded to this many. `USUAL_DEGREE` if that many items and the
+        own colour fit into 126 bits (digits of up to 25 bits); else -1: nothing is padded, and every node
+        takes the general path.
     hash_mask : uint64
         The bits of hashes that are used; narrowed by tests only, to force collisions.
     """
@@ -188,24 +190,25 @@ def pass_labels(
     for begin in range(first, last, _BLOCK):
         end = min(begin + _BLOCK, last)
         _receive(indptr[begin], indptr[end], messages, before, table.key_format.stride, received)
+        # Without padding (n_padded = -1) ``most`` stays 0, so every node takes the general path.
         most = 0
         if n_padded >= 0:
             most = _usual_keys(begin, end, indptr, before, received, table.key_format.bits, here.keys)
         if most > n_padded:
-            _other_keys(begin, end, n_padded, indptr, before, received, table.key_format, here)
+            _general_keys(begin, end, n_padded, indptr, before, received, table.key_format, here)
         look_up(end - begin, here, table, insert, begin, after)
 
 
 @kernel
 def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
-    n: int, found: Signatures, table: Table, insert: bool, first: int, out: Int32
+    n: int, queries: Signatures, table: Table, insert: bool, first: int, out: Int32
 ) -> None:
     """Give each of ``n`` keys its colour, new ones in order of first occurrence.
 
     Parameters
     ----------
-    n, found
-        Number of keys, and their signatures.
+    n, queries
+        Number of keys to look up, and their signatures.
     table
         The colours so far.
     insert
@@ -213,7 +216,7 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
     first, out
         Colours go to ``out`` from place ``first`` on.
     """
-    keys, from_ptr, from_items = found.keys, found.sig_ptr, found.sig_items
+    keys, query_ptr, query_items = queries.keys, queries.sig_ptr, queries.sig_items
     colour_keys, sig_ptr, sig_items = table.known.keys, table.known.sig_ptr, table.known.sig_items
     slots, bits, hash_mask = table.slots, table.key_format.bits, table.key_format.hash_mask
     n_colours = table.n_colours[0]
@@ -249,8 +252,8 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
                             # The packed signatures of earlier colours must come before this one.
                             _unpack(n_stored, n_colours - 1, table.known, bits)
                             end = sig_ptr[n_colours - 1]
-                            for item in range(from_ptr[node], from_ptr[node + 1]):
-                                sig_items[end] = from_items[item]
+                            for item in range(query_ptr[node], query_ptr[node + 1]):
+                                sig_items[end] = query_items[item]
                                 end += 1
                             sig_ptr[n_colours] = end
                             n_stored = n_colours
@@ -259,11 +262,11 @@ def look_up(  # noqa: C901, PLR0912, PLR0915  (one pass, few calls)
                     colour = np.int64(entry & _LOW_HALF) - 1
                     same = colour_keys[colour, 0] == high and colour_keys[colour, 1] == low
                     if same and high >= _HASHED:
-                        shift = sig_ptr[colour] - from_ptr[node]
-                        same = from_ptr[node + 1] + shift == sig_ptr[colour + 1]
-                        item = from_ptr[node]
-                        while same and item < from_ptr[node + 1]:
-                            same = from_items[item] == sig_items[item + shift]
+                        shift = sig_ptr[colour] - query_ptr[node]
+                        same = query_ptr[node + 1] + shift == sig_ptr[colour + 1]
+                        item = query_ptr[node]
+                        while same and item < query_ptr[node + 1]:
+                            same = query_items[item] == sig_items[item + shift]
                             item += 1
                     if same:
                         out[first + node] = colour
@@ -283,24 +286,24 @@ def enter_all(table: Table) -> None:
     for colour in range(table.n_colours[0]):
         high, low = _key_of(sig_items, sig_ptr[colour], sig_ptr[colour + 1], table.key_format)
         keys[colour, 0], keys[colour, 1] = high, low
-        spot = _slot_hash(high, low, table.key_format.hash_mask)
-        slot = spot & slot_mask
+        key_hash = _slot_hash(high, low, table.key_format.hash_mask)
+        slot = key_hash & slot_mask
         while slots[slot] != _ZERO:
             slot = (slot + _ONE) & slot_mask
-        slots[slot] = ((spot >> _HALF) << _HALF) | np.uint64(colour + 1)
+        slots[slot] = ((key_hash >> _HALF) << _HALF) | np.uint64(colour + 1)
 
 
 @kernel
 def _receive(start: int, stop: int, messages: Messages, colours: Int32, stride: int, received: Int64) -> None:
-    """Write the item of each message ``start..stop`` plus one, from place 0 on; 0 means unseen."""
+    """Write from place 0 on, for each message ``start..stop``, its item plus one, or 0 if it is unseen."""
     indices, codes = messages.indices, messages.codes
     if len(codes) == 0:
-        for arc in range(start, stop):
-            received[arc - start] = np.int64(colours[indices[arc]]) + 1
+        for message in range(start, stop):
+            received[message - start] = np.int64(colours[indices[message]]) + 1
         return
-    for arc in range(start, stop):
-        colour, code = np.int64(colours[indices[arc]]), np.int64(codes[arc])
-        received[arc - start] = 0 if colour < 0 or code < 0 else code * stride + colour + 1
+    for message in range(start, stop):
+        colour, code = np.int64(colours[indices[message]]), np.int64(codes[message])
+        received[message - start] = 0 if colour < 0 or code < 0 else code * stride + colour + 1
 
 
 @kernel
@@ -310,7 +313,7 @@ def _usual_keys(
     """Write the keys of nodes that receive at most four items; return the largest number of items.
 
     The keys are those of `_key_of` with padding: five digits, each shifted in from the right. Nodes with more
-    items get wrong keys, which `_other_keys` overwrites.
+    items get wrong keys, which `_general_keys` overwrites.
     """
     most = 0
     shift = np.uint64(bits)
@@ -346,7 +349,7 @@ def _usual_keys(
 
 
 @kernel
-def _other_keys(
+def _general_keys(
     begin: int,
     end: int,
     above: int,
@@ -380,6 +383,7 @@ def _sort(received: Int64, start: int, stop: int, items: Int64, begin: int) -> b
     """Write the sorted items from place ``begin`` on; return whether all of them were seen before.
 
     Shellsort, which is insertion sort for few items: NumPy's sort takes longer to compile than all of this.
+    Gaps shrink by 5/11 (Gonnet and Baeza-Yates); from 2 that would give 0, so 1 is set.
     """
     n = stop - start
     for place in range(n):
@@ -418,13 +422,14 @@ def _key_of(signature: Ints, start: int, stop: int, key_format: KeyFormat) -> tu
             high = (high << shift) | (low >> (_WORD - shift))
             low = (low << shift) | (np.uint64(signature[place]) + _ONE)
         return high, low
+    # Too long to pack: two different hashes of the digits, one per word.
     high = low * _SPREAD
     for place in range(start + 1, stop):
         digit = np.uint64(signature[place]) + _ONE
         low = stir(low ^ digit)
         high = (high ^ digit) * _STIR + _SPREAD
     hash_mask = key_format.hash_mask
-    return ((stir(high) & hash_mask) & _BELOW_KIND) | _HASHED, low & hash_mask
+    return ((stir(high) & hash_mask) & _WITHOUT_KIND) | _HASHED, low & hash_mask
 
 
 @kernel

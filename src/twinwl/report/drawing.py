@@ -66,6 +66,7 @@ _CLOSEST = 0.8  # nodes nearer than this, in edge lengths, would touch
 _PUSHES = 60
 _ITERATIONS_PER_NODE = 60
 _RESTARTS = 5
+_LARGEST_RESTARTED = 120  # nodes; larger graphs take a second per start
 
 
 def spring_positions(graph: GraphBatch) -> Float64:
@@ -119,7 +120,8 @@ def _component(graph: igraph.Graph) -> Float64:
     first = np.array([laid_out[node] for node in range(n_nodes)])
     steps = {"maxiter": _ITERATIONS_PER_NODE * n_nodes, "epsilon": 1e-6}
     found = []
-    for start in [first, *(generator.permutation(first) for _ in range(_RESTARTS))]:
+    restarts = _RESTARTS if n_nodes <= _LARGEST_RESTARTED else 0
+    for start in [first, *(generator.permutation(first) for _ in range(restarts))]:
         relaxed = np.array(graph.layout_kamada_kawai(seed=start.tolist(), **steps).coords)
         found.append(_apart(relaxed / max(float(np.median(_lengths(relaxed, edges))), 1e-9)))
     # Springs that got stuck have long and short edges, often across other edges and nodes.
