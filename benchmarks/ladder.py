@@ -22,7 +22,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 import twinwl as tw
 from twinwl.datasets.generators import CFI_BASES, cfi_pair
-from twinwl.graphs.batch import relabelled
+from twinwl.graphs.batch import renumbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def _cfi(families: tuple[str, ...]) -> tw.Dataset:
     pairs = [cfi_pair(base) for family in families for base in CFI_BASES[family].values()]
     graphs = tw.concatenate([pair for pair in pairs for _ in range(COPIES)])
     n_groups = len(pairs) * COPIES
-    shuffled = relabelled(graphs, np.random.default_rng(0))
+    shuffled = renumbered(graphs, np.random.default_rng(0))
     return tw.Dataset.from_graphs(
         shuffled, np.tile([0, 1], n_groups), groups=np.repeat(np.arange(n_groups), 2)
     )

@@ -195,7 +195,7 @@ def work(name: str, threads: int, epochs: int, data: str) -> dict[str, float]:
         import torch_geometric.nn  # noqa: F401, PLC0415  (its import must not count as preparation)
     graphs, y = _graphs(data)
     hops = SETS[data]
-    inputs = FittedInputs.of(graphs, LAYERS, subtree="wl", edge_labels=False, min_df=1)
+    inputs = FittedInputs.fit(graphs, LAYERS, subtree="wl", edge_labels=False, min_df=1)
     _examples(inputs, graphs[:50], hops)  # compiled code is loaded once per process
     after_imports = _peak()
     torch.manual_seed(0)

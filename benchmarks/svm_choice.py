@@ -19,7 +19,7 @@ import twinwl as tw
 from twinwl.models.calibration import inner_folds
 from twinwl.models.features import ViewSpaces, stwin_features
 from twinwl.models.similarity import MeanSimilarity
-from twinwl.models.svc import Choice, KernelSVM, kernel_svm, select_svms
+from twinwl.models.svc import KernelSVM, TaskSelection, kernel_svm, select_svms
 from twinwl.models.targets import TargetColumn, TargetTable
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _choose(graphs: tw.GraphBatch, y: object, rounds: list[int], kind: type[Kern
     similarity = MeanSimilarity(spaces, encoding.matrix, rounds, "minmax", normalize=True)
     kernels = zip(rounds, similarity.by_rounds(similarity.compared()))
     svm = Timed(kernel_svm(targets).solver)
-    (chosen,) = select_svms(kernels, [Choice(targets, svm, inner_folds(targets, 5, 0))], PENALTIES)
+    (chosen,) = select_svms(kernels, [TaskSelection(targets, svm, inner_folds(targets, 5, 0))], PENALTIES)
     whole = time.process_time() - begin
     return (whole - sum(seconds.values()), *seconds.values(), whole), chosen
 

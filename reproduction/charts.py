@@ -6,6 +6,7 @@ Figure 3 (the architecture of NTwin) is drawn by hand. All are narrow, so that a
 from __future__ import annotations
 
 import io
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -52,13 +53,14 @@ def difference_charts(found: Sequence[TwinAgainstWL]) -> Figure:
 
     An arrow at the end of the axis stands for a difference that is too large for it.
     """
-    pairs = list(dict.fromkeys(each.comparison.names for each in found))
-    figure = Figure(figsize=(_WIDTH, 0.5 + 0.24 * len(found) + 0.5 * len(pairs)))
-    n_rows = [sum(each.comparison.names == pair for each in found) for pair in pairs]
-    axes = figure.subplots(len(pairs), squeeze=False, sharex=True, height_ratios=n_rows).ravel()
+    of_pair = defaultdict(list)
+    for each in found:
+        of_pair[each.comparison.names].append(each)
+    figure = Figure(figsize=(_WIDTH, 0.5 + 0.24 * len(found) + 0.5 * len(of_pair)))
+    n_rows = [len(shown) for shown in of_pair.values()]
+    axes = figure.subplots(len(of_pair), squeeze=False, sharex=True, height_ratios=n_rows).ravel()
     end = max((abs(each.points) + each.half_width for each in found if abs(each.points) <= _LARGE), default=1)
-    for axis, pair in zip(axes, pairs):
-        shown = [each for each in found if each.comparison.names == pair]
+    for axis, (pair, shown) in zip(axes, of_pair.items()):
         axis.set_title(" minus\n".join(pair))
         axis.axvline(0, color="black", linewidth=0.8)
         for y, each in enumerate(shown):

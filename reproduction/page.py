@@ -163,7 +163,7 @@ def _ceilings(results: Results) -> str:
 
 
 def _fair_and_best(cell: ResultCell) -> str:
-    return f"{cell.percent():.2f}" + ("" if cell.rise is None else f" → {cell.percent(_BEST):.2f}")
+    return " → ".join(f"{cell.percent(name):.2f}" for name in ("fair", _BEST) if name in cell.by_protocol)
 
 
 def _without_copies(cell: ResultCell) -> str:
@@ -278,21 +278,20 @@ def _growth(benchmark: Mapping[str, Any]) -> str:
 
 def update_summary(path: Path, results: Results) -> None:
     """Write what was found, and fair accuracies of 1-WL and the Twins, between the marks of a file."""
-    text = path.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not end:
-        raise tw.TwinWLError(
-            f"{str(path)!r} has no place for results; put the lines {_BEGIN} and {_END} into it"
-        )
     cells = {name: [results.cell(name, method) for method in _IN_SUMMARY] for name in DATASETS}
     shown = by_method(
         {name: [cell for cell in each if cell and not cell.partial] for name, each in cells.items()},
         lambda cell: _plus_minus(cell.percent(), 100 * cell.by_protocol["fair"].std, 1),
         "fair accuracy, %",
     )
-    between = f"{begin}\n\n{summary(results)}\n\n{shown}\n\n{end}"
-    path.write_text(before + between + after, encoding="utf-8")
+    between = f"{_BEGIN}\n\n{summary(results)}\n\n{shown}\n\n{_END}"
+    text = path.read_text(encoding="utf-8")
+    text, n_places = re.subn(f"{_BEGIN}.*{_END}", lambda _: between, text, flags=re.DOTALL)
+    if not n_places:
+        raise tw.TwinWLError(
+            f"{str(path)!r} has no place for results; put the lines {_BEGIN} and {_END} into it"
+        )
+    path.write_text(text, encoding="utf-8")
 
 
 def read_benchmark(path: Path) -> Mapping[str, Any] | None:

@@ -6,7 +6,7 @@ import twinwl as tw
 from tests.stwin.test_svc import noisy
 from twinwl.models.calibration import Calibration, inner_folds, predicted_codes
 from twinwl.models.metrics import score_column
-from twinwl.models.svc import Choice, SupportVectors, kernel_svm, select_svms
+from twinwl.models.svc import SupportVectors, TaskSelection, kernel_svm, select_svms
 from twinwl.models.targets import TargetTable
 
 
@@ -79,10 +79,10 @@ def test_equal_scores_of_machines_that_know_one_class_only_are_decided_by_rank()
     for seed, n_rare in [(seed, n_rare) for seed in range(8) for n_rare in (4, 15)]:
         targets = TargetTable.read([1] * n_rare + [0] * (40 - n_rare), 40, None, None, None).column(0)
         parts = targets, kernel_svm(targets), inner_folds(targets, 5, 0), "accuracy"
-        choice = Choice(*parts, break_ties=True)
+        choice = TaskSelection(*parts, break_ties=True)
         kernels = list(_kernels(np.random.default_rng(seed), n_rare))
         (chosen,) = select_svms(kernels, [choice], Cs)
-        (plain,) = select_svms(kernels, [Choice(*parts)], Cs)
+        (plain,) = select_svms(kernels, [TaskSelection(*parts)], Cs)
         assert (chosen.n_iter, chosen.C) == _literal_choice(kernels, choice, Cs)
         assert chosen.score == plain.score
         if len(np.unique(plain.held_out > 0)) > 1:

@@ -15,7 +15,7 @@ from tests.isomorphism.known_graphs import rook, shrikhande
 from tests.isomorphism.relabelling import relabelled
 from twinwl.datasets.generators import cfi_pair
 from twinwl.graphs.batch import concatenate
-from twinwl.graphs.batch import relabelled as shuffled
+from twinwl.graphs.batch import renumbered as shuffled
 from twinwl.isomorphism.readouts import READOUTS
 
 N_COPIES = 5_000 if os.environ.get("TWINWL_EXHAUSTIVE") else 100

@@ -36,7 +36,7 @@ def on_items(norm, rows, added):
 
 
 def on_rows(norm, rows, added):
-    return norm.rectify(rows, COUNTS, added).repeat_interleave(torch.from_numpy(COUNTS), dim=0)
+    return norm.normalise_and_rectify(rows, COUNTS, added).repeat_interleave(torch.from_numpy(COUNTS), dim=0)
 
 
 def with_torch(norm, rows, added):
@@ -54,7 +54,9 @@ def test_each_row_counts_as_often_as_it_occurs(norm, function):
 
 def test_a_single_item_is_scaled_as_at_prediction(norm):
     row, added = torch.ones(1, 5, dtype=torch.float64), torch.ones(5, dtype=torch.float64)
-    trained = norm.rectify(row, np.array([1]), added)
+    trained = norm.normalise_and_rectify(row, np.array([1]), added)
     torch.testing.assert_close(trained, norm.eval()(row + added).relu())
     # Two items of the same state have a mean, and no spread.
-    torch.testing.assert_close(norm.train().rectify(row, np.array([2]), added)[0], norm.bias.relu())
+    torch.testing.assert_close(
+        norm.train().normalise_and_rectify(row, np.array([2]), added)[0], norm.bias.relu()
+    )

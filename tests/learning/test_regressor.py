@@ -71,7 +71,7 @@ def test_the_epoch_of_the_lowest_loss_is_kept(kind, small):
     assert history.validation_accuracy == history.monitor_accuracy == []
     said = np.average((model.predict(graphs[30:]) - y[30:]) ** 2) / y[:30].var()
     assert said == pytest.approx(min(history.validation_loss), rel=1e-4)
-    assert history.figures()[0].startswith("validation loss ")
+    assert history.current_numbers()[0].startswith("validation loss ")
 
 
 @BOTH

@@ -217,7 +217,7 @@ def test_the_best_epoch_has_the_best_score_and_of_those_the_least_loss(scoring):
     scorer = metrics.get_scorer(scoring)
     expected = scorer._score_func(targets, found, sample_weight=weights, **scorer._kwargs)
     assert history.validation_score[history.best_epoch] == pytest.approx(expected)
-    assert f"best {expected:.3f}" in history.figures()
+    assert f"best {expected:.3f}" in history.current_numbers()
 
 
 def test_accuracy_by_name_chooses_as_the_default_does():

@@ -11,11 +11,11 @@ from tests.ntwin.rooted_data import assert_same_function, graph_data, row_input
 from tests.strategies import batches
 from twinwl import GraphBatch, NTwinClassifier, NTwinRegressor, TwinWLError, TwinWLWarning
 from twinwl.datasets.graph_files import read_tu
-from twinwl.graphs.batch import relabelled
+from twinwl.graphs.batch import renumbered
 from twinwl.neural import inputs, quotient
 from twinwl.neural.encoder import TwinInput
 from twinwl.neural.inputs import DistinctSubgraphs, FittedInputs, SubgraphExamples
-from twinwl.neural.readouts import BoundedReadout, GATReadout, GCNReadout, width_of
+from twinwl.neural.readouts import BoundedReadout, GATReadout, GCNReadout, checked_width
 from twinwl.neural.transformer import _in_double
 from twinwl.nn import NTwinEncoder
 
@@ -163,7 +163,7 @@ def test_the_order_of_nodes_does_not_matter(readout, batch, seed, attributes):
         values = np.random.default_rng(seed).normal(size=(batch.n_nodes, 2))
         batch = batch.changed(node_features=values.astype(np.float32).astype(np.float64))
     encoder = encoder_of(batch, readout, 2, "growing", "distance", edges=True, n_attributes=2 * attributes)
-    other = relabelled(batch, np.random.default_rng(seed))
+    other = renumbered(batch, np.random.default_rng(seed))
     paths = [distinct_input, literal_input] if batch.n_nodes else [distinct_input]
     for path in paths:
         arguments = (encoder,) if path is distinct_input else ()
@@ -417,7 +417,7 @@ def test_a_network_that_depends_on_the_order_of_nodes_is_refused():
 
 def test_a_network_that_draws_random_numbers_is_not_taken_for_one_that_depends_on_the_order():
     noisy = bad(lambda x, batch, size: summed(x + torch.rand_like(x), batch, size))
-    assert width_of(noisy(), 3, 0) == 3
+    assert checked_width(noisy(), 3, 0) == 3
 
 
 def test_nan_in_the_middle_of_training_is_refused():

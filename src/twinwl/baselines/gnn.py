@@ -188,8 +188,10 @@ class Perceptron(nn.Module):
         if aggregates and layer is not None:
             x = with_neighbours(x, layer)
         counts = np.ones(len(x), np.int64) if layer is None else layer.counts
-        units = self.first_norm.rectify(x, counts, self.first.bias)
-        return self.second_norm.rectify(linear(units, self.second.weight), counts, self.second.bias)
+        units = self.first_norm.normalise_and_rectify(x, counts, self.first.bias)
+        return self.second_norm.normalise_and_rectify(
+            linear(units, self.second.weight), counts, self.second.bias
+        )
 
 
 class Convolution(nn.Module):
@@ -827,7 +829,7 @@ class GCNRNINetwork(RowNetwork):
 
     def pooled(self, x: Tensor, levels: BatchLevels) -> Tensor:
         """Return the maxima of one draw in training, else of all draws, shape (draws, n_graphs, hidden)."""
-        nodes, starts = levels.level(1).item_of_row, levels.whole.whole(1).graph_ptr
+        nodes, starts = levels.level(1).item_of_row, levels.levels.level_of_all(1).graph_ptr
         if self.training:
             return self.of_draw(x, levels, torch.randn(len(nodes), self.n_random).to(x.device))
         # The i-th node of every graph gets the same numbers, so the other graphs of the batch do not matter.

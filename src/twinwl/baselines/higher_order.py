@@ -680,7 +680,7 @@ def paths_of(levels: BatchLevels, number: int) -> Paths:
 
 def diagonal_rows(levels: BatchLevels, number: int) -> Bool:
     """Return which rows of a level are pairs of a node with itself, shape (n_rows,)."""
-    return levels.whole.colours(0)[levels.level(number).item_of_row] >= _NODES
+    return levels.levels.colours(0)[levels.level(number).item_of_row] >= _NODES
 
 
 def path_sums(left: Tensor, right: Tensor, paths: Paths) -> Tensor:

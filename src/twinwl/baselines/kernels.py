@@ -20,7 +20,7 @@ from twinwl.models.base import GraphClassifier, RandomState, graphs_of, one_seed
 from twinwl.models.calibration import INNER_FOLDS, Calibration, inner_folds
 from twinwl.models.features import stwin_features
 from twinwl.models.similarity import similarities_from_sums
-from twinwl.models.svc import PENALTIES, Choice, STwinSVC, kernel_svm, select_svms
+from twinwl.models.svc import PENALTIES, STwinSVC, TaskSelection, kernel_svm, select_svms
 
 _MATRICES = 3  # at once: similarities, their normalised form, a fold's part
 _LABELS = 1 << 21  # more than the labels of any graphs whose kernel fits into memory; its cube fits 64 bits
@@ -136,9 +136,9 @@ class KernelSVC(GraphClassifier):
         )
         seed = one_seed(self.random_state)
         folds = inner_folds(targets, self.inner_folds, seed)
-        kernels = [(0, self._fit_kernel(table.counted(batch), seed))]
+        kernels = [(0, self._fit_kernel(table.graphs_that_count(batch), seed))]
         numbered = replace(targets, rows=np.arange(n_graphs))
-        (chosen,) = select_svms(kernels, [Choice(numbered, kernel_svm(targets), folds)], self.C)
+        (chosen,) = select_svms(kernels, [TaskSelection(numbered, kernel_svm(targets), folds)], self.C)
         self.C_, self.inner_score_, self.support_vectors_ = chosen.C, chosen.score, chosen.vectors
         calibration = Calibration.fit_to(chosen.held_out, targets.codes, targets.weights)
         self.heads_ = [replace(targets.head, calibration=calibration)]

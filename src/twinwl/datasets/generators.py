@@ -39,7 +39,7 @@ from twinwl.datasets.source import load_dataset, read_source
 from twinwl.errors import TwinWLError, nearest, prefix_errors, shown
 from twinwl.files.model_files import read_array
 from twinwl.graphs.atom_labels import LADDER
-from twinwl.graphs.batch import GraphBatch, concatenate, relabelled
+from twinwl.graphs.batch import GraphBatch, concatenate, renumbered
 from twinwl.graphs.building import as_batch
 from twinwl.isomorphism.canonical import certificates
 from twinwl.isomorphism.deduplication import wl_groups
@@ -63,7 +63,7 @@ def shuffled_copies(graphs: GraphBatch, n_copies: int, random_state: int) -> tup
     (GraphBatch(4 graphs, 10 nodes, 6 edges), [0, 0, 1, 1])
     """
     y = np.repeat(np.arange(len(graphs)), checked("n_copies", n_copies, integer(1)))
-    return relabelled(graphs[y], np.random.default_rng(random_state)), y
+    return renumbered(graphs[y], np.random.default_rng(random_state)), y
 
 
 # ---------------------------------------------------------------------- CSL: circular skip links
@@ -337,7 +337,7 @@ def cfi(n_copies: int = 10, random_state: int = 0) -> tuple[GraphBatch, Int64, I
     checked("n_copies", n_copies, integer(1))
     pairs = _cfi_suite().graphs
     copies = np.repeat(np.arange(len(pairs)).reshape(-1, 2), n_copies, axis=0).ravel()
-    graphs = relabelled(pairs[copies], np.random.default_rng(random_state))
+    graphs = renumbered(pairs[copies], np.random.default_rng(random_state))
     return graphs, copies % 2, np.arange(len(copies)) // 2
 
 

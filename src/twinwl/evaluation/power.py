@@ -26,7 +26,7 @@ from twinwl.arrays import Float64
 from twinwl.datasets.generators import PairSuite, load_suite
 from twinwl.errors import TwinWLError, import_extra, prefix_errors, setting, shown
 from twinwl.evaluation.methods import imported
-from twinwl.graphs.batch import GraphBatch, relabelled
+from twinwl.graphs.batch import GraphBatch, renumbered
 from twinwl.isomorphism.comparison import compare
 from twinwl.isomorphism.readouts import resolve
 from twinwl.models.metrics import Rendered
@@ -385,7 +385,7 @@ class Copies(NamedTuple):
     def of(self, graph: int) -> GraphBatch:
         """Return the copies of one graph, which are always the same."""
         repeated = self.graphs[np.full(self.number, graph, np.int64)]
-        return relabelled(repeated, np.random.default_rng([self.seed, graph]))
+        return renumbered(repeated, np.random.default_rng([self.seed, graph]))
 
 
 class Value(NamedTuple):

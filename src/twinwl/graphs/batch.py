@@ -333,8 +333,8 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         (('skeleton', 'constitution'), ['CH3', 'C', 'O', 'O-'])
         """
         names = self.view_names or (self.atoms or UNNAMED,)
-        place = checked("view", which, integer(0, MAX_ITEMS), NAME)
-        place = names.index(place) if place in names else place
+        found = checked("view", which, integer(0, MAX_ITEMS), NAME)
+        place = names.index(found) if found in names else found
         if isinstance(place, str) or place >= len(names):
             raise GraphInputError(f"view: got {shown(which)}, but these graphs have {shown(list(names))}")
         own = {} if place == 0 else self.views[place - 1]._asdict()
@@ -388,6 +388,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
             codes = coded(aligned(parts, len(self), f"view {name!r}"), counts, "node")
             if codes is None:
                 raise GraphInputError(f"view {name!r}: got None, expected one sequence of labels per graph")
+            # With structure and edge labels of the first view.
             views[name] = views[next(iter(views))].changed(
                 node_labels=codes.codes, node_vocabulary=codes.vocabulary, atoms=None
             )
@@ -477,7 +478,8 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
         if features is None or not features.size:
             return self.without_features()
         values = features + 0.0 if bins is None else _bin_features(features, bins)  # -0.0 is 0.0
-        # Labels by their codes: a code may stand beside numbers of any kind, as both are eight bytes.
+        # Each label is represented by its code, converted to the type of the values, so that a row has a
+        # single type and can be compared as bytes.
         rows = np.column_stack([self.node_labels.astype(values.dtype), values])
         as_bytes = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
         _, first, inverse = np.unique(as_bytes.ravel(), return_index=True, return_inverse=True)
@@ -494,7 +496,7 @@ class GraphBatch(ObjectConstructors, PyGConstructors, Graph6Constructors, Molecu
 
 
 _DEFAULTS = {part.name: part.default for part in fields(GraphBatch)}
-"""By name; those that have none are always given."""
+"""Default of each attribute; `MISSING` for those that must be given."""
 
 
 def _same_labels(one: Coded | None, other: Coded | None) -> bool:
@@ -593,6 +595,7 @@ def _check_arcs(batch: GraphBatch) -> None:
     loops = np.flatnonzero(matrix.diagonal())
     if len(loops):
         raise GraphInputError(f"node {loops[0]} has a self-loop; drop it")
+    # Edge labels are the entries, so this also finds edges labelled differently in the two directions.
     unequal = matrix != matrix.T
     if not batch.directed and unequal.nnz:
         u, v = (ends[0] for ends in unequal.nonzero())
@@ -623,7 +626,7 @@ def indices_of(key: Key, n_graphs: int) -> int | Int64:
 def _select_one(batch: GraphBatch, graph: int) -> GraphBatch:
     """Return one graph as a batch; made of slices, since loops call it once per graph."""
     start, stop = batch.graph_ptr[graph : graph + 2].tolist()
-    return _run(batch, slice(graph, graph + 1), start, stop, np.array((0, stop - start), np.int64))
+    return _node_range(batch, slice(graph, graph + 1), start, stop, np.array((0, stop - start), np.int64))
 
 
 def _select(batch: GraphBatch, graphs: Int64) -> GraphBatch:
@@ -636,7 +639,7 @@ def _select(batch: GraphBatch, graphs: Int64) -> GraphBatch:
             f"the selection has {graph_ptr[-1]} nodes, more than a batch can hold ({MAX_ITEMS}); take fewer"
         )
     if len(graphs) and (np.diff(graphs) == 1).all():  # neighbours in memory: plain slices
-        return _run(batch, graphs, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
+        return _node_range(batch, graphs, int(starts[0]), int(batch.graph_ptr[graphs[-1] + 1]), graph_ptr)
     nodes = ranges(starts, node_lengths)
     degrees = batch.indptr[nodes + 1] - batch.indptr[nodes]
     arcs = ranges(batch.indptr[nodes], degrees)
@@ -645,7 +648,7 @@ def _select(batch: GraphBatch, graphs: Int64) -> GraphBatch:
     return _part(batch, graphs, nodes, arcs, (arc_ptr, batch.indices[arcs] + shift, graph_ptr))
 
 
-def _run(batch: GraphBatch, graphs: Places, start: int, stop: int, graph_ptr: Int64) -> GraphBatch:
+def _node_range(batch: GraphBatch, graphs: Places, start: int, stop: int, graph_ptr: Int64) -> GraphBatch:
     """Cut out a run of nodes; arrays that need no renumbering are views."""
     indptr = batch.indptr[start : stop + 1]
     first, last = int(indptr[0]), int(indptr[-1])
@@ -681,7 +684,7 @@ def _part(
     )
 
 
-def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
+def renumbered(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
     """Shuffle the nodes of each graph; labels, edge labels and features move along.
 
     Parameters
@@ -693,7 +696,7 @@ def relabelled(batch: GraphBatch, rng: np.random.Generator) -> GraphBatch:
 
     >>> from twinwl import GraphBatch, graph_hashes
     >>> batch = GraphBatch.from_edges([[(0, 1), (1, 2)]], node_labels=[["C", "C", "O"]])
-    >>> other = relabelled(batch, np.random.default_rng(0))
+    >>> other = renumbered(batch, np.random.default_rng(0))
     >>> sorted(other.labels_of_nodes()), graph_hashes(other) == graph_hashes(batch)
     (['C', 'C', 'O'], True)
     """
@@ -744,7 +747,7 @@ def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
     # A batch without nodes says nothing about node labels, one without arcs nothing about edge labels.
     filled = [batch for batch in collected if batch.n_nodes] or collected[:1]
     linked = [batch for batch in filled if len(batch.indices)] or filled[:1]
-    known = [batch for batch in filled if batch.atoms is not None]  # graphs of unknown atoms go with all
+    known = [batch for batch in filled if batch.atoms is not None]  # an unknown level goes with any
     _check_alike(collected, filled, linked, known)
     node_shift = pointer([batch.n_nodes for batch in collected])
     arc_shift = pointer([len(batch.indices) for batch in collected])
@@ -811,13 +814,13 @@ def _check_alike(
         ("atoms", known, lambda batch: batch.atoms),
         ("edge labels", linked, lambda batch: batch.edge_labels is not None),
     ]
-    for what, those, of in properties:
-        for batch in those[1:]:
-            if of(batch) != of(those[0]):
+    for what, group, property_of in properties:
+        for batch in group[1:]:
+            if property_of(batch) != property_of(group[0]):
                 position = next(place for place, other in enumerate(batches) if other is batch)
                 raise GraphInputError(
                     f"batch {position} differs from the batches before it in {what} "
-                    f"({of(batch)} against {of(those[0])}); make them alike before joining"
+                    f"({property_of(batch)} against {property_of(group[0])}); make them alike before joining"
                 )
 
 
@@ -838,8 +841,8 @@ def stacked(batches: Mapping[str, GraphBatch]) -> GraphBatch:
     return first.changed(views=tuple(map(View.of, others)), view_names=tuple(batches))
 
 
-def with_own_labels(batch: GraphBatch) -> GraphBatch:
-    """Return the same graphs, without the labels that none of them has if these are many.
+def without_unused_labels(batch: GraphBatch) -> GraphBatch:
+    """Return the same graphs, and drop unused labels from the vocabularies if there are many.
 
     A small part of a batch has few of its labels, so work on every part that runs over all labels would be
     quadratic.

@@ -286,7 +286,8 @@ class ObjectConstructors:
             rows,
             columns,
             nodes=coded(aligned(node_labels, len(parts), "node_labels"), node_counts, "node"),
-            edges=None if edge_label is None else encode_labels((weights + 0).tolist()),  # True is 1
+            # The sum turns booleans into integers.
+            edges=None if edge_label is None else encode_labels((weights + 0).tolist()),
             directed=directed,
             one_way_remedy="an undirected graph has a symmetric matrix: add the transpose, or pass "
             "directed=True",
@@ -478,6 +479,7 @@ _KINDS = {
     _PYG_BATCH: ("torch_geometric.data.batch", "Batch", "from_pyg"),
     "PyTorch Geometric Data": ("torch_geometric.data.data", "BaseData", "from_pyg"),
     "RDKit molecule": ("rdkit.Chem.rdchem", "Mol", "from_rdkit"),
+    # These have no class of their own; `_kind` recognises them.
     "matrix": ("", "", "from_scipy"),
     "edge list": ("", "", "from_edges"),
 }
@@ -745,7 +747,6 @@ def assemble(
         Keep arcs as they are instead of adding each one's reverse.
     warn
         Whether to warn about what was dropped or merged.
-
     one_way_remedy
         As in `build`.
 
@@ -755,7 +756,7 @@ def assemble(
         If an edge is given twice with different labels, or from one end only although both are needed, or
         there are too many nodes.
     """
-    from twinwl.graphs.arc_kernels import Arcs, Entries, bucket, merge  # noqa: PLC0415  (numba: for those who build graphs)
+    from twinwl.graphs.arc_kernels import Arcs, Entries, bucket, merge  # noqa: PLC0415  (loads numba, which only building needs)
 
     n_nodes = int(graph_ptr[-1])
     if n_nodes > MAX_ITEMS:
@@ -769,6 +770,8 @@ def assemble(
     leaving, entering = (np.bincount(ends, minlength=n_nodes) for ends in (sources, targets))
     if not directed:
         leaving = entering = leaving + entering
+    # Two bucket passes sort the arcs, by target and then by source. `cursor` and the copy of `indptr` are the
+    # next free places.
     indptr, cursor = (np.concatenate([[0], np.cumsum(number)]) for number in (leaving, entering))
     entries, moved = np.empty((2, indptr[-1]), np.uint32)
     codes, moved_codes = np.empty((2, indptr[-1] if len(given) else 0), np.int32)
@@ -776,6 +779,8 @@ def assemble(
     arcs = Arcs(*ends, given, directed)
     bucket(arcs, cursor, indptr.copy(), Entries(moved, moved_codes), Entries(entries, codes))
     indices = np.empty(len(entries), np.int32)
+    # Number of parallel arcs, ends of an edge with two labels, ends of an edge given from one end only (-1 if
+    # there is none).
     report = np.array([0, -1, -1, -1, -1])
     n_neighbours = merge(indptr, entries, codes, indices, report)
     n_parallel, clash, one_way = int(report[0]), report[1:3], report[3:]

@@ -4,11 +4,11 @@
 SMILES: ``NH3+`` is a nitrogen with three hydrogens and a positive charge, ``13C`` a carbon of mass 13,
 ``CH3•`` a radical, ``CH(R)`` a stereocentre.
 
-Stereo is the CIP descriptors (R, S, r, s; E, Z) that RDKit assigns. Whether an atom is ``@`` or ``@@`` hangs
-on the order in which its neighbours are written, so a graph cannot carry it; it can carry a descriptor.
-Descriptors are those of the canonical SMILES, read again, so equal canonical SMILES have equal marks. Where
-one is missing though the SMILES says something there, the first atom is marked with the whole canonical
-SMILES, so different ones have different graphs.
+Stereo is the CIP descriptors (R, S, r, s; E, Z) that RDKit assigns. Whether an atom is ``@`` or ``@@``
+depends on the order in which its neighbours are written, so a graph cannot carry it; it can carry a
+descriptor. Descriptors are read from the canonical SMILES, so equal canonical SMILES give equal marks. If the
+canonical SMILES specifies stereo that has no descriptor, the first atom's label contains the whole string, so
+that different molecules still differ.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def read_smiles(
 
 def _read_chunk(strings: list[object], levels: tuple[AtomLevel, ...]) -> ReadSmiles:
     chem = import_extra("rdkit.Chem", "chem")
-    parse = functools.partial(_molecule, chem) if "stereo" in levels else _flat_parser(chem, levels)
+    parse = functools.partial(_molecule, chem) if "stereo" in levels else _fast_parser(chem, levels)
     failures: list[SmilesFailure] = []
 
     def molecules() -> Iterator[tuple[Chem.Mol, str]]:
@@ -254,8 +254,8 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
                 if labelling.read_molecule is not None:
                     values.append(labelling.read_molecule(molecule))
                 keys = list(zip(*values))
-                plain = atoms != "stereo" or (text is not None and not _may_have_stereo(text))
-                marks = StereoMarks({}, {}) if plain else stereo_marks(chem, molecule)
+                has_no_stereo = atoms != "stereo" or (text is not None and not _may_have_stereo(text))
+                marks = StereoMarks({}, {}) if has_no_stereo else stereo_marks(chem, molecule)
             except (RuntimeError, ValueError) as error:  # hydrogens or rings were never worked out
                 raise GraphInputError(
                     f"RDKit cannot say all that atoms={atoms!r} asks for; sanitise the molecule first "
@@ -266,16 +266,17 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
                 keys[place] += (mark,)
             numbers += [number_of_key.setdefault(key, len(number_of_key)) for key in keys]
             atom_counts.append(n_atoms)
-            own = _matrix_bonds(chem, molecule) if not marks.bonds else None
-            if own is None:
-                own = _bond_by_bond(molecule, atoms, marks.bonds, order_of_name)
-            places.append(own[0])
-            orders.append(own[1])
+            bonds = _matrix_bonds(chem, molecule) if not marks.bonds else None
+            if bonds is None:
+                bonds = _bond_by_bond(molecule, atoms, marks.bonds, order_of_name)
+            places.append(bonds[0])
+            orders.append(bonds[1])
     symbol = periodic_table().GetElementSymbol
     node_counts = np.array(atom_counts, np.int64)
-    graph = owners([len(own) for own in places[1:]])
+    graph = owners([len(own) for own in places[1:]])  # without the empty first part
     sources, targets = np.divmod(np.concatenate(places), node_counts[graph])
     once = sources < targets
+    # The names of bonds, sorted by their numbers.
     names, known = zip(*sorted(order_of_name.items(), key=itemgetter(1)))
     kinds = np.searchsorted(known, np.concatenate(orders)[once])
     used = np.bincount(kinds, minlength=len(known)) > 0
@@ -337,7 +338,7 @@ def _bond_by_bond(
 
 # ---------------------------------------------------------------------- stereo
 
-_CODE = "_CIPCode"
+_CIP_PROPERTY = "_CIPCode"
 # Ranking the branches of a highly symmetric molecule can take extremely long; this many steps take a few
 # seconds.
 _MOST_STEPS = 100_000
@@ -372,15 +373,15 @@ def stereo_marks(chem: ModuleType, molecule: Chem.Mol) -> StereoMarks:
     decided = _assign_descriptors(canonical)
     marks = StereoMarks({}, {})
     for atom in canonical.GetAtoms():
-        if atom.HasProp(_CODE):
-            marks.atoms[place[atom.GetIdx()]] = f"({atom.GetProp(_CODE)})"
+        if atom.HasProp(_CIP_PROPERTY):
+            marks.atoms[place[atom.GetIdx()]] = f"({atom.GetProp(_CIP_PROPERTY)})"
         elif atom.GetChiralTag() != chem.ChiralType.CHI_UNSPECIFIED:
             decided = False
     for bond in canonical.GetBonds():
-        if bond.HasProp(_CODE):
+        if bond.HasProp(_CIP_PROPERTY):
             ends = place[bond.GetBeginAtomIdx()], place[bond.GetEndAtomIdx()]
-            marks.bonds[molecule.GetBondBetweenAtoms(*ends).GetIdx()] = f"({bond.GetProp(_CODE)})"
-        elif bond.GetStereo() > chem.BondStereo.STEREOANY:
+            marks.bonds[molecule.GetBondBetweenAtoms(*ends).GetIdx()] = f"({bond.GetProp(_CIP_PROPERTY)})"
+        elif bond.GetStereo() > chem.BondStereo.STEREOANY:  # kinds above it are definite
             decided = False
     if not decided:
         marks.atoms[place[0]] = marks.atoms.get(place[0], "") + f" in {smiles}"
@@ -391,7 +392,7 @@ def _assign_descriptors(molecule: Chem.Mol) -> bool:
     """Let RDKit assign CIP descriptors; return whether it came to an end."""
     parts: list[Chem.Atom | Chem.Bond] = [*molecule.GetAtoms(), *molecule.GetBonds()]
     for part in parts:
-        part.ClearProp(_CODE)  # of an older algorithm, which parsing runs
+        part.ClearProp(_CIP_PROPERTY)  # of an older algorithm, which parsing runs
     labeler = import_extra("rdkit.Chem.rdCIPLabeler", "chem")
     try:
         labeler.AssignCIPLabels(molecule, maxRecursiveIterations=_MOST_STEPS)
@@ -414,7 +415,7 @@ _HYDROGEN = re.compile(r"\[\d*H")
 _CHUNK = 1024
 
 
-def _flat_parser(chem: ModuleType, levels: tuple[AtomLevel, ...]) -> Callable[[str], Chem.Mol | None]:
+def _fast_parser(chem: ModuleType, levels: tuple[AtomLevel, ...]) -> Callable[[str], Chem.Mol | None]:
     """Return a parser of SMILES that skips what the labels do not need, such as stereo, to save time."""
     # Atropisomers need hybridisation; not every version of RDKit has a step for them.
     needless = ["SETCONJUGATION", "SETHYBRIDIZATION", "CLEANUPCHIRALITY", "CLEANUPATROPISOMERS"]
@@ -425,7 +426,7 @@ def _flat_parser(chem: ModuleType, levels: tuple[AtomLevel, ...]) -> Callable[[s
     read, sanitize = chem.MolFromSmiles, chem.SanitizeMol
 
     def parse(text: str) -> Chem.Mol | None:
-        # Hydrogens that are atoms are to be merged, extensions to be understood.
+        # Only the full parser merges explicit hydrogens and reads CXSMILES extensions.
         if "|" in text or ("H" in text and _HYDROGEN.search(text)):
             return _molecule(chem, text)
         try:
@@ -439,7 +440,7 @@ def _flat_parser(chem: ModuleType, levels: tuple[AtomLevel, ...]) -> Callable[[s
     return parse
 
 
-def _refusal(text: object) -> str:
+def _refusal(text: object) -> str:  # noqa: PLR0911  (one per reason)
     """Return why a string is not passed to RDKit; empty if it is."""
     if not isinstance(text, str):
         return f"it is of type {type(text).__name__}, not a string"
@@ -453,8 +454,9 @@ def _refusal(text: object) -> str:
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than the {MAX_LENGTH:,} that are read in bounded time"
     n_rings = len(_RING_BOND.findall(_BRACKETS.sub("", text))) // 2 if len(text) > 2 * MAX_RINGS else 0
-    many = f"it closes {n_rings:,} rings, more than the {MAX_RINGS:,} that are read in bounded time"
-    return many if n_rings > MAX_RINGS else ""
+    if n_rings > MAX_RINGS:
+        return f"it closes {n_rings:,} rings, more than the {MAX_RINGS:,} that are read in bounded time"
+    return ""
 
 
 def _reason(chem: ModuleType, text: object) -> str:

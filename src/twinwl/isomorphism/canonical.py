@@ -27,7 +27,7 @@ import numpy as np
 from twinwl.arguments import pointer
 from twinwl.arrays import Bool, Int32, Int64, Ints, UInt64
 from twinwl.compilation import kernel
-from twinwl.graphs.batch import GraphBatch, with_own_labels
+from twinwl.graphs.batch import GraphBatch, without_unused_labels
 from twinwl.graphs.labels import Label, label_token
 from twinwl.refinement import content_keys
 from twinwl.refinement.colours import STEPS_PER_PIECE, balanced_ranges, run_ranges
@@ -229,7 +229,7 @@ def _blocks(batch: GraphBatch) -> Iterator[GraphBatch]:
     # A block ends where the number of nodes passes a multiple of _NODES_PER_BLOCK.
     cuts = np.flatnonzero(np.diff(batch.graph_ptr[:-1] // _NODES_PER_BLOCK)) + 1
     for low, high in pairwise([0, *cuts.tolist(), len(batch)]):
-        yield with_own_labels(batch[low:high])
+        yield without_unused_labels(batch[low:high])
 
 
 def _keys_of_block(batch: GraphBatch) -> UInt64:

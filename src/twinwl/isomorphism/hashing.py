@@ -19,7 +19,7 @@ from twinwl.arguments import FLAG, ROUNDS, checked, one_of
 from twinwl.arrays import Bool, Int32, Int64, UInt64
 from twinwl.compilation import kernel
 from twinwl.graphs.atom_labels import warn_of_level
-from twinwl.graphs.batch import GraphBatch, labels_only, with_own_labels
+from twinwl.graphs.batch import GraphBatch, labels_only, without_unused_labels
 from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.isomorphism import Readouts
 from twinwl.isomorphism.inner_colours import n_distinct
@@ -253,7 +253,7 @@ def graph_keys(batch: GraphBatch, n_iter: Rounds, readouts: Readouts) -> UInt64:
     def fill(place: int, _last: int) -> int:
         # One block per call; `run_ranges` calls again for the next.
         chosen = blocks[place]
-        block, n_rounds = with_own_labels(batch[chosen]), rounds[chosen]
+        block, n_rounds = without_unused_labels(batch[chosen]), rounds[chosen]
         try:
             if n_iter is None:
                 # twl2 has a single multiset, which is stored as that of round 0.

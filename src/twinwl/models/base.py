@@ -39,7 +39,7 @@ from twinwl.graphs.building import GraphsLike, as_batch, one_graph
 from twinwl.graphs.molecules import LEVELS, AtomLevel, read_smiles
 from twinwl.models.calibration import ClassHead, NumberHead
 from twinwl.models.metrics import HeldOut, TargetReport, TrainingReport
-from twinwl.models.targets import TargetTable, as_array, read_targets, sample_weights
+from twinwl.models.targets import TargetTable, array_of_one_kind, read_targets, sample_weights
 
 Constraints: TypeAlias = "Mapping[str, tuple[Constraint | None, ...]]"
 RandomState: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
@@ -549,7 +549,7 @@ class TaskEstimator(GraphEstimator):
         weights = sample_weights(sample_weight, len(answers))
         scores = []
         for column, known, predictions in zip(targets.columns, targets.known.T, predicted):
-            own = as_array(predictions[known].tolist(), "predictions")
+            own = array_of_one_kind(predictions[known].tolist(), "predictions")
             of_known = None if weights is None else weights[known]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large

@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 Scores = TypeVar("Scores", "ConformalSets", "ConformalIntervals")
 
 CONFIDENCE: Constraint = number(0, 1, above=True, below=True)
-_HARDLY_REGULARISED = 1e6  # the doubt about each target keeps the slope finite already
+_HARDLY_REGULARISED = 1e6  # the smoothed targets keep the slope finite already
 _CLASSES_DTYPE = re.compile(r"[|]b1|[|][iu]1|<[iu][248]|<f[248]|[|]S\d+|<U\d+|[|]O")
 INNER_FOLDS = integer(2, MAX_ITEMS)
 Fold: TypeAlias = "tuple[Int64, Int64]"  # the rows to learn from, and the held-out rows
-_FEWEST_RINGS = 50  # molecules with a ring that each class needs, so that only these are calibrated on
+# Calibrate only on molecules with a ring if each class has at least this many.
+_FEWEST_WITH_RINGS = 50
 _TOLERANCE = 1e-12  # equal scores may differ in the last digit
 
 
@@ -69,11 +70,11 @@ class Calibration:
         n_classes = int(codes.max()) + 1
         every_class = np.tile(np.arange(n_classes), len(codes))
         rows = np.repeat(decisions.reshape(len(codes), -1), n_classes, axis=0)
-        doubt = _doubt(codes, n_classes) * (1.0 if weights is None else weights[:, None])
-        regression.fit(rows, every_class, doubt.ravel())
+        smoothed = _smoothed_targets(codes, n_classes) * (1.0 if weights is None else weights[:, None])
+        regression.fit(rows, every_class, smoothed.ravel())
         if decisions.ndim == 1 and regression.coef_[0, 0] < 0:
             # Worse than chance: a probability that falls as the decision rises would contradict it.
-            total = doubt.sum(axis=0)
+            total = smoothed.sum(axis=0)
             return cls(np.zeros((1, 1)), np.log(total[1:] / total[:1]))
         return cls(regression.coef_, regression.intercept_)
 
@@ -87,7 +88,7 @@ class Calibration:
         return probabilities_of(columns @ self.slopes.T + self.offsets)
 
 
-def _doubt(codes: Int64, n_classes: int) -> Float64:
+def _smoothed_targets(codes: Int64, n_classes: int) -> Float64:
     """Return how much each graph counts as each class: nearly all as its own, a little as the others.
 
     Platt's targets, (n + 1) / (n + 2) in a class of n: without them, classes that the decisions separate
@@ -95,9 +96,9 @@ def _doubt(codes: Int64, n_classes: int) -> Float64:
     """
     members = np.bincount(codes, minlength=n_classes)
     own = (members + 1) / (members + 2)
-    doubt = np.repeat(((1 - own[codes]) / (n_classes - 1))[:, None], n_classes, axis=1)
-    doubt[np.arange(len(codes)), codes] = own[codes]
-    return doubt
+    smoothed = np.repeat(((1 - own[codes]) / (n_classes - 1))[:, None], n_classes, axis=1)
+    smoothed[np.arange(len(codes)), codes] = own[codes]
+    return smoothed
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +251,7 @@ class ClassHead:
         """Undo `stored`."""
         labels, dtype = restore(tuple[Label, ...], state["classes"]), state["dtype"]
         sound = len(set(labels)) == len(labels) > 1 and _CLASSES_DTYPE.fullmatch(dtype)
-        # Strings take the room they need, never what the file claims.
+        # The length of strings follows from the strings: a file could claim a huge one.
         classes = np.array(labels) if dtype[1] in "SU" else np.empty(len(labels), dtype)
         classes[:] = labels
         if not sound or classes.dtype.kind != dtype[1] or classes.tolist() != list(labels):
@@ -311,7 +312,7 @@ class NumberHead:
 
 
 _ELEMENT = re.compile(r"\d*(\*|[A-Z][a-z]?)")  # at the start of the label of an atom, of every level
-_MOST_HELD = 0.5  # of the molecules with a rare scaffold
+_LARGEST_SHARE_OF_RARE = 0.5  # of molecules with a rare scaffold, to hold out
 
 
 def scaffolds_of(batch: GraphBatch) -> Int64:
@@ -415,8 +416,8 @@ def hold_out_scaffolds(
 ) -> tuple[Int64, Int64] | None:
     """Split molecules as `hold_out` does, by whole scaffolds; None where there are too few scaffolds.
 
-    Common scaffolds are learnt from: to hold one out would cost much of what there is to learn. So are
-    molecules without a ring, which have no scaffold to hold out.
+    Common scaffolds stay in training, because without one too little would be learnt; so do molecules without
+    a ring, which have no scaffold.
 
     >>> hold_out_scaffolds(np.zeros(8, np.int64), 0.25, 0, np.array([0, 0, 0, 0, 1, 2, 3, 4]))[1].tolist()
     [5, 7]
@@ -425,7 +426,7 @@ def hold_out_scaffolds(
     small = sizes[numbers] <= max(1.0, fraction * len(codes) / 2)
     rare = np.flatnonzero(small & (scaffolds < len(codes)))
     share = fraction * len(codes) / max(1, len(rare))
-    if not len(rare) or share > _MOST_HELD:
+    if not len(rare) or share > _LARGEST_SHARE_OF_RARE:
         return None
     try:
         held = rare[hold_out(codes[rare], share, seed, numbers[rare])[1]]
@@ -445,6 +446,7 @@ def rarest_classes(codes: Int64) -> Int64:
     >>> rarest_classes(np.array([[0, 0], [0, 1], [0, 0], [1, -1]]))
     array([2, 1, 2, 0])
     """
+    # A number for each (task, class).
     places = np.where(codes >= 0, codes + np.arange(codes.shape[1]) * (codes.max() + 1), -1)
     labels, numbers, counts = np.unique(places, return_inverse=True, return_counts=True)
     rank = np.empty(len(labels), np.int64)
@@ -478,9 +480,9 @@ def _held_groups(codes: Int64, fraction: float, random: np.random.Generator, gro
         for group in order[rows_of[order, code] > 0]:
             if count[code] >= wanted:
                 break
-            left = total - count - rows_of[group]
+            remaining = total - count - rows_of[group]
             # The last group of a class is kept: a class that does not occur in training cannot be predicted.
-            if held[group] or not left.all():
+            if held[group] or not remaining.all():
                 continue
             held[group] = True
             count += rows_of[group]
@@ -551,7 +553,7 @@ def scaffold_folds(
     targets, n_folds, seed
         As for `inner_folds`.
     scaffolds
-        From `twinwl.models.calibration.scaffolds_of`, for all graphs; None where they are no molecules.
+        From `twinwl.models.calibration.scaffolds_of`, for all graphs; None if the graphs are not molecules.
 
     Returns
     -------
@@ -563,7 +565,7 @@ def scaffold_folds(
     if scaffolds is not None and targets.groups is None:
         own = scaffolds[targets.rows]
         rings = own < len(scaffolds)  # molecules without a ring are numbered from n_graphs on
-        if np.bincount(targets.codes, rings).min() >= _FEWEST_RINGS:
+        if np.bincount(targets.codes, rings).min() >= _FEWEST_WITH_RINGS:
             groups = np.unique(own, return_inverse=True)[1]
             with contextlib.suppress(TwinWLError):
                 return inner_folds(replace(targets, groups=groups), n_folds, seed), np.flatnonzero(rings)

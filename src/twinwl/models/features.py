@@ -1,11 +1,12 @@
 """STwin features: equations (2) and (3) as one sparse matrix, one row per graph.
 
 In this order: values of readouts as numbers (`ValueTable`), an example of what each column counts
-(`Examples`), the meaning of all columns (`FeatureSpace`), the matrix itself (`stwin_features`), the spaces of
-all views of graphs side by side (`ViewSpaces`), and how alphabets and spaces are stored in model files.
+(`ColumnExamples`), the meaning of all columns (`FeatureSpace`), the matrix itself (`stwin_features`), the
+spaces of all views of graphs side by side (`ViewSpaces`), and how alphabets and spaces are stored in model
+files.
 
 Graphs of a single view have a single space, to which `ViewSpaces` adds nothing. Pairs, if they are counted,
-have a space per view of their own, behind all others.
+have a space per view of their own, after all others.
 
 Kernels index arrays without checking bounds, so a file that was tampered with must be rejected here. All
 other faults of a file become one error where it is loaded (`twinwl.files.model_files`).
@@ -40,8 +41,10 @@ from twinwl.refinement.content_keys import hexadecimal
 from twinwl.refinement.histograms import colour_histograms
 from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
-LARGEST_EXAMPLE = 64  # nodes: what is larger cannot be read in a picture
+LARGEST_EXAMPLE = 64  # nodes; larger subgraphs cannot be read in a drawing
 _DIGITS_SHOWN = 16
+_LEAST_DEVIATION = 1e-300  # so that the deviation of two numbers that hardly differ is not 0
+_MOST_DEVIATIONS = 5.0  # some descriptors of a few molecules are astronomically large
 
 
 def _accept(choice: ReadoutChoice) -> ReadoutChoice:
@@ -49,7 +52,7 @@ def _accept(choice: ReadoutChoice) -> ReadoutChoice:
     return choice
 
 
-# Besides "size", the default, which needs none of this.
+# The choices besides "size", the default, which needs no readouts.
 READOUT = Constraint(
     f"{', '.join(map(repr, list(READOUTS)[1:]))}, a function of a rooted subgraph, or a list of these",
     _accept,
@@ -68,7 +71,7 @@ def readouts_of(choice: ReadoutChoice, kind: str) -> tuple[Readout, ...]:
     TwinWLError
         If the kind has no use for them.
     """
-    if choice == "size":  # the default, without a look at the table
+    if choice == "size":  # the default, decided without the table of readouts
         return ()
     readouts = resolve(choice)
     if only_sizes(readouts):
@@ -165,7 +168,7 @@ def numbered_values(
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class ColumnExamples:
     """For each column the first rooted subgraph that it counted, unless this is too large to be drawn.
 
     Attributes
@@ -180,7 +183,7 @@ class Examples:
     root: Int32
 
     @classmethod
-    def of(cls, batch: GraphBatch, columns: Int32, sizes: Int32, widths: list[int]) -> Examples:
+    def of(cls, batch: GraphBatch, columns: Int32, sizes: Int32, widths: list[int]) -> ColumnExamples:
         """Cut out the rooted subgraph of the first node of each column.
 
         Parameters
@@ -199,11 +202,11 @@ class Examples:
             node[column[::-1]] = np.arange(len(column) - 1, -1, -1)
             small = size[node] <= LARGEST_EXAMPLE
             cut = rooted_subgraphs(batch, h, node[small])
-            held = np.zeros(width, np.int64)
-            held[small] = np.diff(cut.subgraph_ptr)
+            n_held = np.zeros(width, np.int64)
+            n_held[small] = np.diff(cut.subgraph_ptr)
             root = np.full(width, -1, np.int32)
             root[small] = cut.root - cut.subgraph_ptr[:-1]
-            graphs.append(cut._replace(subgraph_ptr=pointer(held)).as_batch(batch))
+            graphs.append(cut._replace(subgraph_ptr=pointer(n_held)).as_batch(batch))
             roots.append(root)
         return cls(concatenate(graphs), np.concatenate(roots))
 
@@ -224,9 +227,9 @@ class Examples:
         block = RootedBlock(RootedSource(graphs), roots, LARGEST_EXAMPLE, sizes)
         return joint_keys([readout.on_block(block) for readout in readouts], graphs)
 
-    def of_columns(self, columns: Int64 | slice) -> Examples:
+    def of_columns(self, columns: Int64 | slice) -> ColumnExamples:
         """Return the examples of some columns."""
-        return Examples(self.graphs[columns], self.root[columns])
+        return ColumnExamples(self.graphs[columns], self.root[columns])
 
 
 def _distinct(keys: UInt64) -> tuple[UInt64, Int64]:
@@ -277,7 +280,7 @@ class FeatureEstimator(GraphEstimator):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The parameters that decide about columns, apart from their choice."""
+        """Arguments of `stwin_features` that the parameters stand for."""
         return {
             "n_iter": self.n_iter,
             "kind": self.features,
@@ -300,10 +303,10 @@ class FeatureSpace:
     twins : tuple of Round, or None
         For ``"joint"``: the (colour, rooted size) pairs of rounds 0, 1, …; a column each.
     readouts : tuple of Readout
-        What takes the place of the rooted size in pairs, where anything does.
+        The readouts whose values replace the rooted size in pairs; empty for rooted sizes.
     values : ValueTable or None
         With readouts, pairs consist of a colour and the number of a value in this table.
-    examples : Examples or None
+    examples : ColumnExamples or None
         With readouts, a rooted subgraph for each column.
     """
 
@@ -312,7 +315,7 @@ class FeatureSpace:
     twins: tuple[Round, ...] | None = None
     readouts: tuple[Readout, ...] = ()
     values: ValueTable | None = None
-    examples: Examples | None = None
+    examples: ColumnExamples | None = None
 
     @property
     def columns_per_round(self) -> list[int]:
@@ -350,13 +353,13 @@ class FeatureSpace:
 
     def encoded_with_rest(self, batch: GraphBatch) -> tuple[Encoding, Encoding]:
         """Encode graphs in this space, and also with temporary columns for all that the space lacks."""
-        grown = stwin_features(batch, space=self, extend=True)
-        widths, grown_widths = np.array(self.columns_per_round), grown.space.columns_per_round
+        extended = stwin_features(batch, space=self, extend=True)
+        widths, extended_widths = np.array(self.columns_per_round), extended.space.columns_per_round
         # The new columns of a round come after those that were known.
-        matrix = keep_columns(grown.matrix, ranges(pointer(grown_widths)[:-1], widths))
-        column = grown.column_of_node
+        matrix = keep_columns(extended.matrix, ranges(pointer(extended_widths)[:-1], widths))
+        column = extended.column_of_node
         known = Encoding(matrix, self, np.where(column < widths[:, None], column, np.int32(-1)))
-        return known, grown
+        return known, extended
 
     def widen(self, matrix: sparse.csr_matrix) -> None:
         """Give a matrix all columns of the space; files of earlier versions do not tell their number."""
@@ -392,9 +395,9 @@ class FeatureSpace:
             tree = replace(tree, size=value)
         return name, tree
 
-    def _value_name(self, value: int, size: str = "s") -> str:
+    def _value_name(self, value: int, prefix: str = "s") -> str:
         if self.values is None:
-            return f"{size}{value}"
+            return f"{prefix}{value}"
         return f"{'+'.join(readout.name for readout in self.readouts)}={self.values.name(value)}"
 
     def stored(self) -> dict[str, object]:
@@ -425,7 +428,7 @@ class FeatureSpace:
         space = cls(kind, alphabet, twins)
         if "readouts" not in state:
             return space
-        values, examples = restore(ValueTable, state["values"]), restore(Examples, state["examples"])
+        values, examples = restore(ValueTable, state["values"]), restore(ColumnExamples, state["examples"])
         space = replace(space, readouts=resolve(state["readouts"]), values=values, examples=examples)
         _check_readouts(space, values, examples)
         return space
@@ -534,22 +537,22 @@ def stwin_features(
         sizes = value_of_node = rooted_sizes(batch, colouring.n_iter)
         known, insert = None if space is None else space.twins, space is None or extend
         if readouts:
-            seen = visible_to_readouts(batch, colouring.alphabet)
+            visible = visible_to_readouts(batch, colouring.alphabet)
             table = None if space is None else space.values
-            value_of_node, values = numbered_values(seen, readouts, sizes, table, insert=insert)
+            value_of_node, values = numbered_values(visible, readouts, sizes, table, insert=insert)
         columns, twins = pair_with_values(columns, value_of_node, known, insert=insert)
         if space is not None:
             examples = space.examples
         elif readouts:
-            examples = Examples.of(seen, columns, sizes, [part.n_colours for part in twins])
-    grown = space
-    if grown is None or extend:
-        grown = FeatureSpace(kind, colouring.alphabet, twins, readouts, values, examples)
+            examples = ColumnExamples.of(visible, columns, sizes, [part.n_colours for part in twins])
+    extended = space
+    if extended is None or extend:
+        extended = FeatureSpace(kind, colouring.alphabet, twins, readouts, values, examples)
     data, indices, indptr = colour_histograms(
-        batch, columns, grown.columns_per_round, weigh_by_size=kind == "size"
+        batch, columns, extended.columns_per_round, weigh_by_size=kind == "size"
     )
-    matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(batch), grown.n_columns))
-    return Encoding(matrix, grown, columns)
+    matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(batch), extended.n_columns))
+    return Encoding(matrix, extended, columns)
 
 
 def pair_with_values(
@@ -603,10 +606,6 @@ def _in_order(part: Round) -> tuple[Round, Int32]:
 Space: TypeAlias = FeatureSpace | PairSpace
 
 
-_TINY = 1e-300  # so that the deviation of two numbers that hardly differ is not 0
-_MOST = 5.0  # standard deviations; some descriptors of a few molecules are astronomically large
-
-
 @dataclass(frozen=True, eq=False)
 class ExtraScaling:
     """How extra features become numbers of about the same size.
@@ -641,7 +640,9 @@ class ExtraScaling:
             raise TwinWLError("extra features: all are the same for all graphs; leave them out")
         filled = filled[:, varies]
         names = tuple(extra.names[place] for place in varies.tolist())
-        return cls(names, usual[varies], filled.mean(axis=0), np.maximum(filled.std(axis=0), _TINY))
+        return cls(
+            names, usual[varies], filled.mean(axis=0), np.maximum(filled.std(axis=0), _LEAST_DEVIATION)
+        )
 
     def apply(self, extra: Extra | None) -> Float64:
         """Return standardised features, at most 5 standard deviations from the mean."""
@@ -652,7 +653,7 @@ class ExtraScaling:
             )
         values = extra.select(self.names).values
         filled = np.where(np.isnan(values), self.usual, values)
-        return np.clip((filled - self.centre) / self.scale, -_MOST, _MOST)
+        return np.clip((filled - self.centre) / self.scale, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
 
 
 class ViewEncodings(NamedTuple):
@@ -750,7 +751,7 @@ class ViewSpaces:
         return replace(self, views=tuple(view.first_rounds(n_iter) for view in self.views))
 
     def columns_of(self, smaller: ViewSpaces, matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-        """Return the columns of a matrix that the spaces of fewer rounds have."""
+        """Return those columns of a matrix that the spaces of fewer rounds have too."""
         if smaller.n_columns == self.n_columns:
             return matrix
         widths = np.array([space.n_columns for space in smaller])
@@ -771,6 +772,7 @@ class ViewSpaces:
     def with_graphs(self, batch: GraphBatch) -> list[tuple[Space, GraphBatch]]:
         """Return each space with the graphs as its view shows them."""
         views = batch.each_view()
+        # The spaces of pairs follow those of the views, in the same order.
         return list(zip(self, [*views, *views], strict=False))
 
     def encoded(self, batch: GraphBatch) -> ViewEncodings:
@@ -786,24 +788,25 @@ class ViewSpaces:
         -------
         known
             In these spaces.
-        grown
+        extended
             Of each space, the same features and temporary columns for all that it lacks.
         """
-        known, grown = zip(*(space.encoded_with_rest(view) for space, view in self.with_graphs(batch)))
+        known, extended = zip(*(space.encoded_with_rest(view) for space, view in self.with_graphs(batch)))
         encodings = ViewEncodings(list(known), self)
         entries = np.sum([np.diff(view.matrix.indptr) for view in encodings.colours], axis=0)
         warn_unseen_labels((entries == 0) & (batch.nodes_per_graph > 0))
-        return encodings, list(grown)
+        return encodings, list(extended)
 
     def titled(self, place: int, name: str) -> str:
         """Return the name of a column of a space, which starts with that of the view where there are more."""
+        # The spaces of pairs follow those of the views, in the same order.
         return name if not self.names else f"{(self.names * 2)[place]}:{name}"
 
     def column_names(self, columns: Int64 | None) -> list[str]:
         """Return a name for each of some columns; None stands for all."""
         return [
             self.titled(place, name)
-            for place, space, own in self._parted(columns)
+            for place, space, own in self._by_space(columns)
             for name in space.names(own)
         ]
 
@@ -814,13 +817,13 @@ class ViewSpaces:
         """
         named_texts = [
             (self.titled(place, text), name)
-            for place, space, own in self._parted(columns)
+            for place, space, own in self._by_space(columns)
             for text, name in zip(space.texts(own), space.names(own))
         ]
         n_alike = Counter(text for text, _ in named_texts)
         return [text if n_alike[text] == 1 else f"{text} {name}" for text, name in named_texts]
 
-    def _parted(self, columns: Int64 | None) -> Iterator[tuple[int, Space, Int64]]:
+    def _by_space(self, columns: Int64 | None) -> Iterator[tuple[int, Space, Int64]]:
         """Yield each space and those of some columns, in rising order, that it has."""
         columns = np.arange(self.n_columns) if columns is None else columns
         bounds = np.searchsorted(columns, self.first_columns)
@@ -840,7 +843,7 @@ class ViewSpaces:
         return self.titled(place, name), tree
 
 
-_OF_VIEWS: dict[str, Any] = {
+_VIEW_STATE: dict[str, Any] = {
     "other_spaces": list[FeatureSpace],
     "pair_spaces": list[PairSpace],
     "view_names": tuple[str, ...],
@@ -852,7 +855,9 @@ class ViewEstimator(FeatureEstimator):
 
     _uses_views = True
     _constraints = {"pairs": (DISTANCES, None)}
-    _kept = {"space": FeatureSpace} | dict(_OF_VIEWS)
+    # See `GraphEstimator`: `_kept` lists what a file holds, and `_keep` sets it. Here it joins the
+    # spaces, and passes them with all other parts to `_keep_views` of the subclass.
+    _kept = {"space": FeatureSpace} | dict(_VIEW_STATE)
     _keep_views: Callable[..., None]
 
     spaces_: ViewSpaces
@@ -884,6 +889,7 @@ class ViewEstimator(FeatureEstimator):
     ) -> None:
         """Set the fitted attributes, as a model file has them."""
         n_views = len(other_spaces) + 1
+        # A single view has no name.
         if len(view_names) != n_views * (n_views > 1) or len(pair_spaces) not in {0, n_views}:
             raise TwinWLError("the model's views do not fit together; the file is damaged")
         self.view_names_ = view_names
@@ -892,7 +898,7 @@ class ViewEstimator(FeatureEstimator):
     def _to_state(self) -> dict[str, object]:
         """Return what ``fit`` has learnt; graphs of a single view leave what earlier versions read too."""
         state = super()._to_state()
-        return {name: part for name, part in state.items() if name not in _OF_VIEWS or part}
+        return {name: part for name, part in state.items() if name not in _VIEW_STATE or part}
 
 
 # ---------------------------------------------------------------------- model files
@@ -925,9 +931,9 @@ def alphabet_from_state(state: Mapping[str, Any]) -> Alphabet:
     stride = len(labels)
     for h in range(1, n_iter + 1):
         ptr, items = _array(state, f"sig_ptr_{h}"), _array(state, f"sig_items_{h}")
-        pointed = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(items) and (np.diff(ptr) >= 1).all()
+        ptr_is_valid = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(items) and (np.diff(ptr) >= 1).all()
         what = f"signatures of round {h}"
-        _require(pointed and _inside(items, stride * n_codes) and _inside(items[ptr[:-1]], stride), what)
+        _require(ptr_is_valid and _inside(items, stride * n_codes) and _inside(items[ptr[:-1]], stride), what)
         rounds.append(Round(ptr, items, stride, n_codes))
         stride = rounds[-1].n_colours
     return Alphabet(labels, edge_labels, state["initial"], directed, tuple(rounds))
@@ -944,8 +950,8 @@ def _pairs(items: Ints, n_colours: int) -> Round:
     return Round(np.arange(0, len(items) + 1, 2, dtype=np.int64), items.astype(np.int32), STRIDE)
 
 
-def _check_readouts(space: FeatureSpace, values: ValueTable, examples: Examples) -> None:
-    """Refuse examples that do not fit the columns, and values that they do not have in this installation."""
+def _check_readouts(space: FeatureSpace, values: ValueTable, examples: ColumnExamples) -> None:
+    """Refuse examples that do not fit the columns, and values that this installation computes differently."""
     numbers = np.concatenate([part.sig_items[1::2] for part in space.twins or ()])
     root, sizes = examples.root, examples.graphs.nodes_per_graph
     _require(
@@ -955,7 +961,8 @@ def _check_readouts(space: FeatureSpace, values: ValueTable, examples: Examples)
         and np.where(sizes > 0, (root >= 0) & (root < sizes), root == -1).all(),
         "examples",
     )
-    # Compute some values again: canonical forms depend on the version of igraph.
+    # Compute some values again, because canonical forms depend on the version of igraph: those of the last
+    # columns, whose subgraphs have the largest radius.
     columns = np.flatnonzero(root >= 0)[-_EXAMPLES_READ_AGAIN:]
     if not np.array_equal(examples.keys(columns, space.readouts), values.keys[numbers[columns]]):
         names = ", ".join(repr(readout.name) for readout in space.readouts)

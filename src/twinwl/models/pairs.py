@@ -64,8 +64,8 @@ class PairSpace:
 
     def encoded_with_rest(self, batch: GraphBatch) -> tuple[PairEncoding, PairEncoding]:
         """Encode graphs, also with temporary columns for what the space lacks, behind the known ones."""
-        grown = pair_features(batch, space=self, extend=True)
-        return PairEncoding(grown.matrix[:, : self.n_columns], self), grown
+        extended = pair_features(batch, space=self, extend=True)
+        return PairEncoding(extended.matrix[:, : self.n_columns], self), extended
 
     def names(self, columns: Int64) -> list[str]:
         """Return a name for each of some columns: ``d3:c0:c2``, distance and both labels."""

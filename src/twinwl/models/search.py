@@ -116,5 +116,5 @@ class Queries:
         """Return the features that the queries have too, and each graph's total over all its features."""
         plain = graphs.without_features()
         plain = plain if self._edge_labels else plain.without_edge_labels()
-        known, grown = self._space.encoded_with_rest(plain)
-        return known.matrix, own_sums(grown.matrix, "minmax")
+        known, extended = self._space.encoded_with_rest(plain)
+        return known.matrix, own_sums(extended.matrix, "minmax")

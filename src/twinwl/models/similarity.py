@@ -81,8 +81,10 @@ class Similarity:
 
         ``left @ right.T`` for ``"linear"``, else ``sum_c min(left[i, c], right[j, c])``.
         """
+        # A sum of minima is at most a row's own sum; by Cauchy and Schwarz an inner product is at most the
+        # root of both own sums' product.
         minima, largest = self.base != "linear", self.own.max(initial=0)
-        if not minima:  # by Cauchy and Schwarz, for the inner product of any two rows
+        if not minima:
             largest = (own_sums(left, self.base).max(initial=0) * largest) ** 0.5
         dtype = np.float32 if largest < _EXACT_IN_SINGLE else np.float64
         if out is None:
@@ -117,6 +119,7 @@ _SHARE_OF_PAIRS = 0.5  # of that of a view, as measured on sets of MoleculeACE
 
 def _shares(spaces: ViewSpaces, *, extra: bool) -> list[float]:
     """Return the weight of the similarities of each space, and of extra features; the sum is 1."""
+    # Extra features weigh as much as everything else together.
     total = (len(spaces.views) + _SHARE_OF_PAIRS * len(spaces.pairs)) * (1 + extra)
     of_pairs = [_SHARE_OF_PAIRS / total] * len(spaces.pairs)
     return [1 / total] * len(spaces.views) + of_pairs + [0.5] * extra
@@ -180,11 +183,11 @@ def divisors_of(
     return out
 
 
-class Compared(NamedTuple):
+class KernelQueries(NamedTuple):
     """Graphs to compare with those of a `MeanSimilarity`.
 
-    ``rows`` and ``own`` have, for each space and each number of rounds that counts, the columns that are
-    added, and the sums of all columns so far with themselves.
+    ``rows`` and ``own`` are indexed by space, then by number of rounds. ``rows`` has the columns that come on
+    top of the previous number of rounds; ``own`` has each graph's sum with itself over all columns so far.
     """
 
     known: ViewEncodings
@@ -237,91 +240,97 @@ class MeanSimilarity:
         ends = self._ends(space)
         return [_columns(matrix, low, high) for low, high in zip([0, *ends], ends)]
 
-    def compared(self, batch: GraphBatch | None = None, extra: Float64 | None = None) -> Compared:
+    def queries(self, batch: GraphBatch | None = None, extra: Float64 | None = None) -> KernelQueries:
         """Encode graphs to compare, with their scaled extra features; None stands for those of the matrix."""
         if batch is None:
             rows = [[step.matrix for step in steps] for steps in self._steps]
-            return Compared(ViewEncodings([], self._spaces), rows, self._own)
-        return self.compare(*self._spaces.encoded_with_rest(batch), extra)
+            return KernelQueries(ViewEncodings([], self._spaces), rows, self._own)
+        return self.queries_from_features(*self._spaces.encoded_with_rest(batch), extra)
 
-    def compare(
-        self, known: ViewEncodings, grown: Sequence[Encoding | PairEncoding], extra: Float64 | None
-    ) -> Compared:
-        """Return graphs to compare from features: ``grown`` has all, ``known`` those of the matrix alone."""
+    def queries_from_features(
+        self, known: ViewEncodings, extended: Sequence[Encoding | PairEncoding], extra: Float64 | None
+    ) -> KernelQueries:
+        """Return queries from features: ``extended`` has all, ``known`` those of the matrix alone."""
         rows = [self._steps_of(space, part.matrix) for space, part in zip(self._spaces, known.parts)]
         sums = (
-            [own_sums(step, self._base) for step in self._steps_of(part.space, part.matrix)] for part in grown
+            [own_sums(step, self._base) for step in self._steps_of(part.space, part.matrix)]
+            for part in extended
         )
-        return Compared(known, rows, [list(itertools.accumulate(of_steps)) for of_steps in sums], extra)
+        return KernelQueries(known, rows, [list(itertools.accumulate(of_steps)) for of_steps in sums], extra)
 
-    def by_rounds(self, compared: Compared, rows: slice = slice(None)) -> Iterator[Float64]:
+    def by_rounds(self, queries: KernelQueries, rows: slice = slice(None)) -> Iterator[Float64]:
         """Yield the similarities of some of the graphs after each number of rounds."""
-        families = [self._of_space(place, compared, rows) for place in range(len(self._steps))]
+        by_space = [self._of_space(place, queries, rows) for place in range(len(self._steps))]
         # Pairs and extra features have no rounds. They come last: `_mean` overwrites the first matrix alone.
         n_views = len(self._spaces.views)
-        constant = [*map(next, families[n_views:]), *self._of_extra(compared, rows)]
-        families[n_views:] = map(itertools.repeat, constant)
+        constant = [*map(next, by_space[n_views:]), *self._of_extra(queries, rows)]
+        by_space[n_views:] = map(itertools.repeat, constant)
         for _ in self._rounds:
-            yield _mean(map(next, families), self._shares)
+            yield _mean(map(next, by_space), self._shares)
 
-    def of(self, compared: Compared, rows: slice = slice(None)) -> Float64:
+    def of(self, queries: KernelQueries, rows: slice = slice(None)) -> Float64:
         """Return the similarities of some of the graphs, the mean over the numbers of rounds."""
         n_rounds = len(self._rounds)
-        return _mean(self.by_rounds(compared, rows), [1 / n_rounds] * n_rounds)
+        return _mean(self.by_rounds(queries, rows), [1 / n_rounds] * n_rounds)
 
-    def _of_extra(self, compared: Compared, rows: slice = slice(None)) -> Iterator[Float64]:
-        if compared.extra is not None and self._extra is not None:
-            yield _gaussian(compared.extra[rows], self._extra)
+    def _of_extra(self, queries: KernelQueries, rows: slice = slice(None)) -> Iterator[Float64]:
+        if queries.extra is not None and self._extra is not None:
+            yield _gaussian(queries.extra[rows], self._extra)
 
-    def extra_share(self, compared: Compared, weights: Float64) -> float:
+    def extra_share(self, queries: KernelQueries, weights: Float64) -> float:
         """Return what extra features add to the weighted sum of the similarities of one graph."""
-        return sum(self._shares[-1] * float(found[0] @ weights) for found in self._of_extra(compared))
+        return sum(self._shares[-1] * float(found[0] @ weights) for found in self._of_extra(queries))
 
-    def _of_space(self, place: int, compared: Compared, rows: slice) -> Iterator[Float64]:
+    def _of_space(self, place: int, queries: KernelQueries, rows: slice) -> Iterator[Float64]:
         """Yield the similarities in one space after each number of rounds, each from the sums of the last."""
-        steps, own_left = self._steps[place], compared.own[place]
+        steps, own_left = self._steps[place], queries.own[place]
         sums = np.zeros((len(own_left[0][rows]), len(self._own[place][0])))
         for h, step in enumerate(steps):
-            step.sums(compared.rows[place][h][rows], sums)
+            step.sums(queries.rows[place][h][rows], sums)
             similarities = sums if h == len(steps) - 1 else sums.copy()
             left, right = own_left[h][rows], self._own[place][h]
             yield similarities_from_sums(similarities, left, right, self._base, normalize=self._normalize)
 
-    def diagonal(self, compared: Compared) -> Float64:
-        """Return the similarity of each graph with itself."""
-        total = np.zeros(len(compared.own[0][0]))
-        for own, share in zip(compared.own, self._shares):
+    def diagonal(self, queries: KernelQueries) -> Float64:
+        """Return the similarity of each graph with itself.
+
+        Without scaling it is the sum itself, else 1, or 0 for a graph without nodes.
+        """
+        total = np.zeros(len(queries.own[0][0]))
+        for own, share in zip(queries.own, self._shares):
             for sums in own:
                 plain = self._base != "minmax" and not self._normalize
                 total += share / len(own) * (sums if plain else sums > 0)
         return total
 
-    def contributions(self, compared: Compared, weights: Float64) -> Float64:
+    def contributions(self, queries: KernelQueries, weights: Float64) -> Float64:
         """Return what each column adds to the weighted sum of the similarities of one graph.
 
         It is the column's part of each similarity, the divisors held fixed.
         """
         out = []
         for place, (space, matrix, share) in enumerate(zip(self._spaces, self._matrices, self._shares)):
-            steps, ends, known = self._steps[place], self._ends(space), compared.known.parts[place].matrix
+            steps, ends, known = self._steps[place], self._ends(space), queries.known.parts[place].matrix
             added, sums = np.zeros(known.shape[1]), np.zeros((1, matrix.shape[0]))
             for h, end in enumerate(ends):
-                steps[h].sums(compared.rows[place][h], sums)
-                left, right = compared.own[place][h], self._own[place][h]
+                steps[h].sums(queries.rows[place][h], sums)
+                left, right = queries.own[place][h], self._own[place][h]
                 divisors = divisors_of(sums, left, right, self._base == "minmax", self._normalize)[0]
                 weighted = share / len(ends) * weights / divisors
                 added[:end] += _parts(_columns(known, 0, end), _columns(matrix, 0, end), weighted, self._base)
             out.append(added)
         return np.concatenate(out)
 
-    def blocks(self, compared: Compared, block_size: int | None = None) -> Iterator[tuple[slice, Float64]]:
-        """Yield the result of `of` a block of rows at a time; with None, blocks have about 16 megabytes."""
-        n_left, n_right = len(compared.own[0][0]), len(self._own[0][0])
+    def blocks(
+        self, queries: KernelQueries, block_size: int | None = None
+    ) -> Iterator[tuple[slice, Float64]]:
+        """Yield the result of `of` by blocks of rows; without a ``block_size``, of about 16 megabytes."""
+        n_left, n_right = len(queries.own[0][0]), len(self._own[0][0])
         if block_size is None:  # a multiple of the block size of BLAS, so that rows round the same way
             block_size = max(64, _BLOCK_ENTRIES // max(1, n_right) // 64 * 64)
         for first in range(0, n_left, block_size):
             rows = slice(first, min(first + block_size, n_left))
-            yield rows, self.of(compared, rows)
+            yield rows, self.of(queries, rows)
 
 
 def _columns(matrix: sparse.csr_matrix, low: int, high: int) -> sparse.csr_matrix:
@@ -561,7 +570,7 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         -------
         array of float64, shape (n_graphs, n_graphs)
         """
-        return self.fit(X, y).similarity_.of(self.similarity_.compared())
+        return self.fit(X, y).similarity_.of(self.similarity_.queries())
 
     def transform(self, X: GraphsLike) -> Float64:
         """Return the similarities of graphs with the training graphs.
@@ -575,8 +584,8 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         -------
         array of float64, shape (n_graphs, n_training_graphs)
         """
-        compared = self._compared(X)
-        return self.similarity_.of(compared)
+        queries = self._queries(X)
+        return self.similarity_.of(queries)
 
     def blocks(self, X: GraphsLike | None = None, block_size: int = 1024) -> Iterator[tuple[slice, Float64]]:
         """Yield the rows of ``transform(X)`` a block at a time, so that it never exists as a whole.
@@ -595,8 +604,8 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         similarities : array of float64, shape (n_rows, n_training_graphs)
         """
         block_size = checked("block_size", block_size, integer(1, MAX_ITEMS))
-        compared = self._compared(X)
-        yield from self.similarity_.blocks(compared, block_size)
+        queries = self._queries(X)
+        yield from self.similarity_.blocks(queries, block_size)
 
     def kneighbors(self, X: GraphsLike | None = None, k: int = 10) -> MostSimilar:
         """Return the ``k`` most similar training graphs of each graph, exactly, without building a matrix.
@@ -623,10 +632,10 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         >>> kernel.kneighbors(rings[3:], k=2).indices
         array([[2, 1]])
         """
-        compared = self._compared(X)
-        n_graphs = len(compared.own[0][0])
+        queries = self._queries(X)
+        n_graphs = len(queries.own[0][0])
         nearest = MostSimilar.empty(n_graphs, checked("k", k, integer(1, self.matrix_.shape[0])))
-        for rows, block in self.similarity_.blocks(compared):
+        for rows, block in self.similarity_.blocks(queries):
             nearest.add(block, rows.start)
         return nearest
 
@@ -643,15 +652,15 @@ class TwinKernel(TransformerMixin, ViewEstimator):
         array of float64, shape (n_graphs,)
             What the diagonal of ``fit_transform(X)`` would be: ones where normalised.
         """
-        compared = self._compared(X)
-        return self.similarity_.diagonal(compared)
+        queries = self._queries(X)
+        return self.similarity_.diagonal(queries)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Name each column after its training graph: ``graph0``, ``graph1``, …."""
         self._check_fitted()
         return np.array([f"graph{i}" for i in range(self.matrix_.shape[0])], dtype=object)
 
-    def _compared(self, X: GraphsLike | None) -> Compared:
+    def _queries(self, X: GraphsLike | None) -> KernelQueries:
         """Encode graphs; None stands for the training graphs."""
         self._check_fitted()
-        return self.similarity_.compared(None if X is None else self._new_graphs(X, "transform"))
+        return self.similarity_.queries(None if X is None else self._new_graphs(X, "transform"))

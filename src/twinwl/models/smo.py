@@ -1,11 +1,10 @@
 """The solver of support vector machines: sequential minimal optimisation, compiled.
 
-It maximises ``t·b - b·K·b / 2`` subject to ``sum(b) = 0`` and ``lower <= b <= upper``, by sequential
-minimal optimisation: in each step one weight rises and another falls by the same amount. For two classes the
-targets ``t`` are ±1 and the bounds [0, C] or [-C, 0]. An SVM that predicts numbers has two weights per graph:
-one in [0, C] with target ``y - ε`` and one in [-C, 0] with target ``y + ε``. In all arrays of weights, weight
-i belongs to graph ``i % n_graphs``. The pair to change is chosen as in LIBSVM (second order; Fan, Chen and
-Lin, 2005), to the same tolerance.
+It maximises ``t·b - b·K·b / 2`` subject to ``sum(b) = 0`` and ``lower <= b <= upper``: in each step one
+weight rises and another falls by the same amount. For two classes the targets ``t`` are ±1 and the bounds [0,
+C] or [-C, 0]. An SVM that predicts numbers has two weights per graph: one in [0, C] with target ``y - ε`` and
+one in [-C, 0] with target ``y + ε``. In all arrays of weights, weight i belongs to graph ``i % n_graphs``.
+The pair to change is chosen as in LIBSVM (second order; Fan, Chen and Lin, 2005), to the same tolerance.
 
 A held-out graph gets the bounds 0 and 0. So its weight stays 0, but its error ``t - K·b`` is kept up to date
 like all others and contains the decision about it. Decisions about held-out graphs therefore come for free,
@@ -23,7 +22,7 @@ from twinwl.compilation import kernel
 
 _TOLERANCE = 1e-3  # of LIBSVM
 MAX_STEPS = 10_000_000  # of LIBSVM
-_FLAT = 1e-12  # the least curvature to divide by: that of two equal graphs is 0
+_LEAST_CURVATURE = 1e-12  # the least curvature to divide by: that of two equal graphs is 0
 
 # Maxima and minima are computed for this many lanes separately (lane l has the entries l, l + 256, …), so
 # that the compiler can vectorise the loop. The extreme of all lanes is found at the end.
@@ -80,7 +79,8 @@ def optimise(problem: Problem, weights: Float64, errors: Float64) -> tuple[float
         row = problem.kernel[rising % n]
         falling = _partner(row, problem.own, rising, errors, bar_fall, lanes[0])
         curvature = problem.own[rising % n] + problem.own[falling % n] - 2 * row[falling % n]
-        step = (errors[rising] - errors[falling]) / max(curvature, _FLAT)  # the best one without bounds
+        # The best step without bounds.
+        step = (errors[rising] - errors[falling]) / max(curvature, _LEAST_CURVATURE)
         rise, fall = problem.upper[rising] - weights[rising], weights[falling] - problem.lower[falling]
         step = min(step, rise, fall)
         # A weight that reaches its bound gets exactly that value.
@@ -175,14 +175,14 @@ def _partner(
             part, fall = errors[entries], bar_fall[entries]
             for lane in range(high - low):
                 gap = max(highest - (part[lane] + fall[lane]), 0.0)
-                curvature = max(own_rising + owns[lane] - 2 * here[lane], _FLAT)
+                curvature = max(own_rising + owns[lane] - 2 * here[lane], _LEAST_CURVATURE)
                 gains[lane] = max(gains[lane], gap * gap / curvature)
     best = gains.argmax()
     gain, falling = -1.0, 0
     for begin in range(0, len(errors), n):
         for place in range(begin + best, begin + n, _LANES):
             gap = max(highest - (errors[place] + bar_fall[place]), 0.0)
-            curvature = max(own_rising + own[place - begin] - 2 * row[place - begin], _FLAT)
+            curvature = max(own_rising + own[place - begin] - 2 * row[place - begin], _LEAST_CURVATURE)
             if gap * gap / curvature > gain:
                 gain, falling = gap * gap / curvature, place
     return falling

@@ -57,7 +57,7 @@ from twinwl.models.targets import TargetColumn, name_task
 from twinwl.terminal import ProgressBar
 
 PENALTIES = one_or_more(number(1e-6, 1e6))  # with far larger ones the optimisation does not finish
-Tick: TypeAlias = Callable[[int], None]  # is told how many more SVMs have been trained
+Tick: TypeAlias = Callable[[int], None]  # called with the number of SVMs trained since the last call
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class SelectedSVM:
         The penalty that was best with it.
     score : float
         Accuracy (for numbers, R²), or another score, on held-out graphs of the inner folds; optimistic,
-        because it was the best.
+        because the best was chosen by it.
     scores : dict from (n_iter, C) to float
         The scores of all that were tried.
     vectors : SupportVectors
@@ -95,7 +95,7 @@ class SelectedSVM:
 
 def select_svms(
     kernels: Iterable[tuple[int, Float64]],
-    choices: Sequence[Choice],
+    choices: Sequence[TaskSelection],
     C: object,
     n_jobs: int | None = None,
     tick: Tick | None = None,
@@ -103,7 +103,7 @@ def select_svms(
     """Try every C on every kernel matrix by cross-validation, and train the best on all graphs, per task.
 
     All tasks share the kernel matrices; no more than one matrix is kept. In a tie, the first kernel is
-    chosen, then the smallest C, unless the choice says otherwise (`Choice.break_ties`).
+    chosen, then the smallest C, unless the choice says otherwise (`TaskSelection.break_ties`).
 
     Parameters
     ----------
@@ -116,22 +116,22 @@ def select_svms(
     n_jobs
         Threads.
     tick
-        Is called after each inner fold; `n_inner_svms` says how many SVMs it will be told of.
+        Called after each inner fold with the number of SVMs trained; in all these are `n_inner_svms`.
     """
     Cs = checked("C", C, PENALTIES)
     selected: list[SelectedSVM | None] = [None] * len(choices)
     for n_iter, similarities in kernels:
         for place, choice in enumerate(choices):
-            selected[place] = choice.better(selected[place], n_iter, similarities, Cs, n_jobs, tick)
+            selected[place] = choice.best_so_far(selected[place], n_iter, similarities, Cs, n_jobs, tick)
     return [chosen for chosen in selected if chosen is not None]
 
 
-def n_inner_svms(n_kernels: int, choices: Sequence[Choice], C: object) -> int:
+def n_inner_svms(n_kernels: int, choices: Sequence[TaskSelection], C: object) -> int:
     """Return how many SVMs the inner folds need: for every kernel matrix, task, fold and C."""
     return n_kernels * sum(len(choice.folds) for choice in choices) * len(checked("C", C, PENALTIES))
 
 
-class Choice(NamedTuple):
+class TaskSelection(NamedTuple):
     """A task for which an SVM is chosen.
 
     Attributes
@@ -143,7 +143,7 @@ class Choice(NamedTuple):
     folds
         From `inner_folds`.
     scoring
-        How good decisions about held-out graphs are.
+        The score by which decisions about held-out graphs are judged.
     break_ties
         Whether to choose the SVM with the higher ROC-AUC among equally good ones, if the first of them
         predicts the same class for every held-out graph: then the score only says how common that class is.
@@ -159,7 +159,7 @@ class Choice(NamedTuple):
     break_ties: bool = False
     calibrated: Int64 | None = None
 
-    def better(
+    def best_so_far(
         self,
         before: SelectedSVM | None,
         n_iter: int,
@@ -172,15 +172,15 @@ class Choice(NamedTuple):
         scores = {} if before is None else before.scores
         highest, leading = (-np.inf, None) if before is None else (before.score, before.held_out)
         best = None
-        of_penalties = self.svm.held_out(similarities, self.targets, Cs, self.folds, n_jobs, tick)
-        for penalty, decisions in zip(Cs, of_penalties):
+        decisions_by_penalty = self.svm.held_out(similarities, self.targets, Cs, self.folds, n_jobs, tick)
+        for penalty, decisions in zip(Cs, decisions_by_penalty):
             score = scores[n_iter, penalty] = score_column(self.targets, decisions, self.scoring)
             if score > highest or (score == highest and self._wins_tie(leading, decisions)):
                 highest, leading, best = score, decisions, penalty
         if best is None or leading is None:
             return before
         # Learn from all graphs now, so that the matrix need not be kept until the last one was tried.
-        vectors = self.svm.learnt(similarities, self.targets, best)
+        vectors = self.svm.learn(similarities, self.targets, best)
         return SelectedSVM(n_iter, best, highest, scores, vectors, leading)
 
     def _wins_tie(self, leading: Float64 | None, decisions: Float64) -> bool:
@@ -279,12 +279,12 @@ class SupportVectors:
 class SVM:
     """Base of the SVMs, which learn from similarities with a given C.
 
-    A subclass implements three methods: ``learnt(similarities, targets, C)`` learns from all graphs;
+    A subclass implements three methods: ``learn(similarities, targets, C)`` learns from all graphs;
     ``_shared(similarities)`` returns what all folds share; ``_of_fold(shared, targets, fold, Cs)`` learns
     from one side of a fold with each C, in ascending order, and returns decisions about the other side.
     """
 
-    learnt: Callable[..., SupportVectors]
+    learn: Callable[..., SupportVectors]
     _shared: Callable[[Float64], Any]
     _of_fold: Callable[..., list[Float64]]
 
@@ -326,7 +326,7 @@ class KernelSVM(SVM):
 
     solver: SVC | SVR
 
-    def learnt(self, similarities: Float64, targets: TargetColumn, C: float) -> SupportVectors:
+    def learn(self, similarities: Float64, targets: TargetColumn, C: float) -> SupportVectors:
         """Learn from all graphs."""
         rows = targets.rows
         own = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
@@ -347,8 +347,10 @@ class KernelSVM(SVM):
     ) -> list[Float64]:
         pairs = [(fold[0], 0)] if targets.numbers else _pairs(targets, fold[0])
         margins = np.empty((len(Cs), len(fold[1]), len(pairs)))
-        for place, (learnt, positive) in enumerate(pairs):
-            margins[:, :, place] = self._margins(similarities, targets, (learnt, fold[1]), positive, Cs)
+        for place, (training_rows, positive) in enumerate(pairs):
+            margins[:, :, place] = self._margins(
+                similarities, targets, (training_rows, fold[1]), positive, Cs
+            )
         return [_decisions(of_penalty, len(targets.classes)) for of_penalty in margins]
 
     def _margins(
@@ -365,17 +367,18 @@ class KernelSVM(SVM):
         -------
         array of float64, shape (n_penalties, n_held_out)
         """
-        columns = np.union1d(*fold)
-        rows, held_out = targets.rows[columns], np.searchsorted(columns, fold[1])
+        graphs = np.union1d(*fold)
+        rows, held_out = targets.rows[graphs], np.searchsorted(graphs, fold[1])
         part = similarities if len(rows) == len(similarities) else similarities[np.ix_(rows, rows)]
-        bounds = targets.importance()[columns]
+        bounds = targets.importance()[graphs]
         bounds[held_out] = 0.0  # held out: the weight stays 0
         if targets.numbers:
-            answers, epsilon = targets.answers[columns], self.solver.epsilon
+            answers, epsilon = targets.answers[graphs], self.solver.epsilon
+            # Two weights per graph, see `twinwl.models.smo`.
             wanted = np.concatenate([answers - epsilon, answers + epsilon])
             signed = np.concatenate([bounds, -bounds])
         else:
-            wanted = np.where(targets.codes[columns] == positive, 1.0, -1.0)
+            wanted = np.where(targets.codes[graphs] == positive, 1.0, -1.0)
             signed = bounds * wanted
         lower, upper = np.minimum(signed, 0), np.maximum(signed, 0)
         own, weights = part.diagonal().astype(np.float64), np.zeros(len(wanted))
@@ -410,11 +413,11 @@ def solve(problem: Problem, weights: Float64) -> tuple[Float64, float]:
     return errors, float(errors[free].mean()) if free.any() else (most + least) / 2
 
 
-def _pairs(targets: TargetColumn, learnt: Int64) -> list[tuple[Int64, int]]:
+def _pairs(targets: TargetColumn, training_rows: Int64) -> list[tuple[Int64, int]]:
     """Return the graphs of each pair of classes, and which of the two is positive (see `SupportVectors`)."""
-    codes, n_classes = targets.codes[learnt], len(targets.classes)
+    codes, n_classes = targets.codes[training_rows], len(targets.classes)
     return [
-        (learnt[(codes == first) | (codes == second)], second if n_classes == 2 else first)  # noqa: PLR2004
+        (training_rows[(codes == first) | (codes == second)], second if n_classes == 2 else first)  # noqa: PLR2004
         for first, second in combinations(range(n_classes), 2)
     ]
 
@@ -455,6 +458,7 @@ class LandmarkSVM(SVM):
     """
 
     landmarks: Int64
+    # Cache: the matrix that was prepared last, its features and the root.
     _prepared: list[Float64] = field(default_factory=list, repr=False)
 
     @classmethod
@@ -467,8 +471,8 @@ class LandmarkSVM(SVM):
         n_landmarks = min(n_graphs, n_components)
         return cls(np.sort(np.random.default_rng(seed).choice(n_graphs, n_landmarks, replace=False)))
 
-    def learnt(self, similarities: Float64, targets: TargetColumn, C: float) -> SupportVectors:
-        """Learn from all graphs."""
+    def learn(self, similarities: Float64, targets: TargetColumn, C: float) -> SupportVectors:
+        """Learn from all graphs; ``similarities`` has one column per landmark."""
         return self._solve(similarities, targets, np.arange(len(targets.rows)), [C])[0]
 
     def _shared(self, similarities: Float64) -> Float64:
@@ -482,9 +486,9 @@ class LandmarkSVM(SVM):
         fold: Fold,
         Cs: list[float],
     ) -> list[Float64]:
-        learnt, held = fold
+        training_rows, held = fold
         held_out = similarities[targets.rows[held]]
-        return [found.decisions(held_out) for found in self._solve(similarities, targets, learnt, Cs)]
+        return [found.decisions(held_out) for found in self._solve(similarities, targets, training_rows, Cs)]
 
     def _prepare(self, similarities: Float64) -> tuple[Float64, Float64]:
         """Return Nyström's features and the inverse root of K(L, L), which all tasks on a matrix share."""
@@ -507,19 +511,20 @@ class LandmarkSVM(SVM):
         features, root = self._prepare(similarities)
         importance = targets.importance()[rows]
         wanted, pairs = _regression_targets(targets)
-        learnt, wanted = features[targets.rows[rows]], wanted[rows]
-        centre, level = (np.average(each, axis=0, weights=importance) for each in (learnt, wanted))
+        training_features, wanted = features[targets.rows[rows]], wanted[rows]
+        centre, level = (np.average(each, axis=0, weights=importance) for each in (training_features, wanted))
         scale = np.sqrt(importance)[:, None]
-        learnt -= centre
-        learnt *= scale
-        products, towards = learnt.T @ learnt, learnt.T @ (scale * (wanted - level))
-        own = np.diagonal(products).copy()
+        training_features -= centre
+        training_features *= scale
+        gram = training_features.T @ training_features
+        cross = training_features.T @ (scale * (wanted - level))
+        own = np.diagonal(gram).copy()
         n_classes = max(1, len(targets.classes))
         solutions = []
         for C in Cs:
             # One Cholesky factor for each C takes a fraction of the time of the eigenvalues for all.
-            np.fill_diagonal(products, own + max(1 / C, _ROUNDING * own.sum()))
-            slopes = linalg.solve(products, towards, assume_a="pos", check_finite=False)
+            np.fill_diagonal(gram, own + max(1 / C, _ROUNDING * own.sum()))
+            slopes = linalg.solve(gram, cross, assume_a="pos", check_finite=False)
             intercepts = (level - centre @ slopes) @ pairs
             solutions.append(SupportVectors(self.landmarks, (root @ slopes @ pairs).T, intercepts, n_classes))
         return solutions
@@ -547,7 +552,8 @@ def _regression_targets(targets: TargetColumn) -> tuple[Float64, Float64]:
 # The model of one task is of the same class.
 # ruff: noqa: SLF001
 
-# At once: sums, their similarities, a part of a task or fold; and Nyström features, and their part.
+# Matrices in memory at the same time: the sums, the similarities made of them, and the part for one task or
+# fold. With landmarks also the Nyström features and their part.
 _MATRICES, _MATRICES_OF_LANDMARKS = 3, 5
 # Training graphs up to which "auto" compares all pairs, which takes 2.4 GB. Its processor time grows with
 # the square: 3.7 seconds for 4,000 molecules of HIV, 11 for 7,000 (1,000 landmarks: 7 and 9), per target.
@@ -557,8 +563,8 @@ _MATRICES, _MATRICES_OF_LANDMARKS = 3, 5
 LARGEST_EXACT = 10_000
 
 
-def _of_svms(name: str, doc: str) -> Any:  # noqa: ANN401
-    """Return a fitted attribute of which each task has its own."""
+def _attribute_of_svms(name: str, doc: str) -> Any:  # noqa: ANN401
+    """Return a property that reads an attribute of each task's SVM."""
 
     def value(self: TwinSVM) -> object:
         return self._per_task([getattr(svm, name) for svm in self.svms_])
@@ -627,13 +633,13 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
     average_rounds: bool = False
     pairs: int | None = None
 
-    n_iter_ = _of_svms("n_iter", "The number of rounds chosen.")
-    C_ = _of_svms("C", "The penalty chosen.")
-    inner_score_ = _of_svms(
+    n_iter_ = _attribute_of_svms("n_iter", "The number of rounds chosen.")
+    C_ = _attribute_of_svms("C", "The penalty chosen.")
+    inner_score_ = _attribute_of_svms(
         "score", "Score on held-out graphs of the inner folds; optimistic: the best of all."
     )
-    inner_scores_ = _of_svms("scores", "The scores of all (n_iter, C).")
-    support_vectors_ = _of_svms("vectors", "The training graphs that are kept, and their weights.")
+    inner_scores_ = _attribute_of_svms("scores", "The scores of all (n_iter, C).")
+    support_vectors_ = _attribute_of_svms("vectors", "The training graphs that are kept, and their weights.")
 
     @property
     def n_support_(self) -> int | list[int]:
@@ -660,8 +666,9 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         """
         batch = self._graphs_to_fit(X)
         targets = self._read_targets(y, len(batch), sample_weight, groups)
+        # One graph is enough to see which views and extra features there are.
         approximated = self._approximated(batch[targets.rows[:1]], len(targets.rows))
-        counted = targets.counted(batch)
+        counted = targets.graphs_that_count(batch)
         scaling = None if counted.extra is None else ExtraScaling.fitted(counted.extra)
         extra = None if scaling is None else scaling.apply(counted.extra)
         n_iters = checked("n_iter", self.n_iter, one_or_more(ROUNDS))
@@ -676,7 +683,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             with name_task(targets.names, place):
                 folds, rings = scaffold_folds(column, scaffolds, self.inner_folds, seed)
             choices.append(
-                Choice(
+                TaskSelection(
                     replace(column, rows=np.searchsorted(targets.rows, column.rows)),
                     approximation or kernel_svm(column, self.tol, self.epsilon),
                     folds,
@@ -699,10 +706,10 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
                 normalize=self.normalize,
                 extra=None if extra is None else extra[landmarks],
             )
-            compared = similarity.compare(encoded, encoded.parts, extra)
-            kernels: Iterable[tuple[int, Float64]] = zip(n_iters, similarity.by_rounds(compared), strict=True)
+            queries = similarity.queries_from_features(encoded, encoded.parts, extra)
+            kernels: Iterable[tuple[int, Float64]] = zip(n_iters, similarity.by_rounds(queries), strict=True)
             if self.average_rounds:
-                kernels = [(max(n_iters), similarity.of(compared))]
+                kernels = [(max(n_iters), similarity.of(queries))]
             selected = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
         parted = " by scaffold" if any(choice.calibrated is not None for choice in choices) else ""
         how = f"cross-validated{parted}; best of {len(selected[0].scores)} settings"
@@ -736,11 +743,9 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         self.scaling_, self.extra_ = scaling, extra
         self.svms_, self.rows_, averaged = svms, rows, checked("n_iter", self.n_iter, one_or_more(ROUNDS))
         self.spaces_ = spaces.first_rounds(max(svm.n_iter for svm in svms))
-        self.matrix_, self._similarities, order = (
-            spaces.columns_of(self.spaces_, matrix),
-            [],
-            np.argsort(rows),
-        )
+        self.matrix_ = spaces.columns_of(self.spaces_, matrix)
+        self._similarities = []
+        order = np.argsort(rows)
         for svm in svms:
             places = order[np.searchsorted(rows, svm.vectors.rows, sorter=order)]
             own, own_extra = matrix[places], None if extra is None else extra[places]
@@ -796,7 +801,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         batch, encoded, decisions = self._new_graphs(X, "predict"), {}, []
         for svm, similarity in zip(self.svms_, self._similarities):
             if svm.n_iter not in encoded:  # tasks with the same rounds share it
-                encoded[svm.n_iter] = similarity.compared(batch, self._scaled(batch))
+                encoded[svm.n_iter] = similarity.queries(batch, self._scaled(batch))
             blocks = similarity.blocks(encoded[svm.n_iter])
             decisions.append(np.concatenate([svm.vectors.decisions(block) for _, block in blocks]))
         return decisions
@@ -829,17 +834,17 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         """
         model = self._one_task(task)
         graph, similarity = self._graph_to_explain(X), model._similarities[0]
-        compared = similarity.compared(graph, self._scaled(graph))
-        decision = _decision(model.heads_[0], model.svms_[0], similarity.of(compared))
-        contributions = similarity.contributions(compared, decision.weights)
+        queries = similarity.queries(graph, self._scaled(graph))
+        decision = _decision(model.heads_[0], model.svms_[0], similarity.of(queries))
+        contributions = similarity.contributions(queries, decision.weights)
         method = "value times weight" if self.base == "linear" else "shares add up to the decision value"
-        known = compared.known
+        known = queries.known
         explanation = explanation_of(graph, known, contributions, decision, f"exact: {method}", n_columns)
         if len(known.parts) == 1 and self.scaling_ is None:
             return explanation
         of_views = np.split(contributions, known.spaces.first_columns[1:-1])
         shares = {title: float(part.sum()) for title, part in zip(known.spaces.titles, of_views)}
-        of_extra = similarity.extra_share(compared, decision.weights)
+        of_extra = similarity.extra_share(queries, decision.weights)
         if self.scaling_ is not None:
             shares["extra features"] = of_extra
         return replace(explanation, decision=explanation.decision + of_extra, view_shares=shares)
@@ -850,7 +855,7 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
         return {name: part for name, part in state.items() if part is not None or name == "tasks"}
 
 
-def _finished(choice: Choice, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM, HeldOut]:
+def _finished(choice: TaskSelection, svm: SelectedSVM) -> tuple[ClassHead | NumberHead, SelectedSVM, HeldOut]:
     """Return the head that an SVM's held-out decisions give; SVMs of numbers answer in the targets' unit."""
     column = choice.targets
     # Where whole scaffolds of molecules were held out, only molecules with a ring count: others have no
@@ -943,8 +948,8 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     C_ : float
         Penalty chosen.
     inner_score_ : float
-        Their accuracy, or what ``scoring`` names, on held-out graphs of the inner folds; optimistic, for it
-        was the best one.
+        Their accuracy, or what ``scoring`` names, on held-out graphs of the inner folds; optimistic, because
+        the best was chosen by it.
     inner_scores_ : dict
         The same for each (n_iter, C) that was tried.
     held_out_decisions_ : array of float64
@@ -980,7 +985,7 @@ class STwinSVC(estimators.GraphClassifier, TwinSVM):
     _constraints = {"class_weight": arguments.CLASS_WEIGHT, "scoring": (one_of(*SCORINGS),)}
     _for_large_sets = "STwinClassifier"
 
-    held_out_decisions_ = _of_svms(
+    held_out_decisions_ = _attribute_of_svms(
         "held_out", "Decision values of all training graphs, by SVMs that did not learn from them."
     )
 
@@ -1053,8 +1058,8 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     n_iter_, C_ : int and float
         The chosen values.
     inner_score_ : float
-        Its R², or what ``scoring`` names, on held-out graphs of the inner folds; optimistic, because it is
-        the best of all.
+        Its R², or what ``scoring`` names, on held-out graphs of the inner folds; optimistic, because the
+        best was chosen by it.
     inner_scores_ : dict from (n_iter, C) to float
         The same for all.
     support_vectors_ : SupportVectors
@@ -1082,7 +1087,7 @@ class STwinSVR(estimators.GraphRegressor, TwinSVM):
     }
     _for_large_sets = "STwinRegressor"
 
-    held_out_predictions_ = _of_svms(
+    held_out_predictions_ = _attribute_of_svms(
         "held_out", "Numbers of all training graphs, by SVMs that did not learn from them."
     )
 

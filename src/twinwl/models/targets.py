@@ -1,8 +1,10 @@
-"""Targets: every ``y`` is a table of graphs and tasks with a head per column; one task is not special.
+"""Targets of estimators.
 
-``y`` is read once, at the door, by `read_targets`. Missing entries are allowed in a table of several tasks
-and refused where there is one target per graph. `TargetTable` has the targets as estimators learn them: codes
-of classes or standardised numbers. `task_of` derives from targets whether to classify or to predict numbers.
+Every ``y`` becomes a table with a row per graph and a column per task; one target is a table of one column.
+`read_targets` is the only function that reads what a user gave. Missing entries are allowed in a table of
+several tasks and refused where there is one target per graph. `TargetTable` has the targets as estimators
+learn them: codes of classes or standardised numbers. `task_of` derives from targets whether to classify or to
+predict numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from twinwl.models.calibration import ClassHead, NumberHead, rarest_classes
 
 _EXACT = 2**53  # beyond, floats skip whole numbers
 _LIGHTEST, _HEAVIEST = 1e-12, 1e12  # so that sums and products of weights are finite
-_WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))
+_WEIGHT = (number(_LIGHTEST, _HEAVIEST), number(0, 0))  # zero, or within these bounds
 _NUMBER = number(-1e100, 1e100)  # so that squares stay finite
 _NO_SPREAD = 1e-12
 
@@ -67,7 +69,7 @@ def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool =
         raise TwinWLError("this requires y to be passed, but the target y is None; give one class per graph")
     named = _named_columns(y)
     if named is None:
-        table = _as_array(y, "targets")
+        table = _read_array(y, "targets")
         if not tables or table.ndim != 2 or table.shape[1] == 1:  # noqa: PLR2004
             column = _one_column(table, n_graphs, "targets")
             return TargetColumns(None, (column,), ~_absent(column)[:, None])
@@ -82,16 +84,16 @@ def read_targets(y: object, n_graphs: int, *, tables: bool = True, empty: bool =
     columns, known = [], []
     for name, values in named.items():
         with name_task([name]):
-            column, there = _fill_missing(values, empty)
+            column, is_present = _fill_missing(values, empty)
         columns.append(column)
-        known.append(there)
+        known.append(is_present)
     return TargetColumns(tuple(named), tuple(columns), np.stack(known, axis=1))
 
 
 def _named_columns(y: Any) -> dict[str, Values] | None:  # noqa: ANN401
     """Return the columns of a dictionary, or of a frame of pandas or polars with more than one."""
     if isinstance(y, dict):
-        return {str(name): _as_array(values, f"targets of task {name!r}") for name, values in y.items()}
+        return {str(name): _read_array(values, f"targets of task {name!r}") for name, values in y.items()}
     if not hasattr(y, "columns") or len(y.columns) == 1:
         return None
     names = [str(key) for key in y.columns]
@@ -99,10 +101,10 @@ def _named_columns(y: Any) -> dict[str, Values] | None:  # noqa: ANN401
         if names.count(name) > 1:
             raise TwinWLError(f"targets: {names.count(name)} columns are called {name!r}; rename all but one")
     # One by one, because a column of strings would make objects of all.
-    return {str(key): as_array(y[key].to_list(), "targets") for key in y.columns}
+    return {str(key): array_of_one_kind(y[key].to_list(), "targets") for key in y.columns}
 
 
-def _as_array(values: Any, name: str) -> Values:  # noqa: ANN401
+def _read_array(values: Any, name: str) -> Values:  # noqa: ANN401
     """Return what a user gave as an array: of one axis, or of two for rows of equal length."""
     if isinstance(values, np.ndarray):
         return values
@@ -116,10 +118,10 @@ def _as_array(values: Any, name: str) -> Values:  # noqa: ANN401
         return foreign_array(name, values)
     listed = items(name, values, "a list, one entry per graph")
     table = np.array(listed, object)  # of two axes for rows of equal length
-    return table if table.ndim == 2 else as_array(listed, name)  # noqa: PLR2004
+    return table if table.ndim == 2 else array_of_one_kind(listed, name)  # noqa: PLR2004
 
 
-def as_array(values: list[Any], name: str) -> Values:
+def array_of_one_kind(values: list[Any], name: str) -> Values:
     """Turn a list into an array without letting NumPy mix kinds: [1, "a"] stays an int and a string."""
     kinds = {type(value) for value in values}
     if kinds & {list, dict, set, tuple, np.ndarray}:
@@ -149,7 +151,7 @@ def _one_column(array: Values, n_graphs: int, name: str) -> Values:
 
 
 def _absent(values: Values) -> Bool:
-    """Tell None, NaN, infinity and the like."""
+    """Return which values are None, NaN, NaT or infinite."""
     if values.dtype.kind in "fc":
         return ~np.isfinite(values)
     if values.dtype.kind in "mM":
@@ -168,16 +170,15 @@ def _is_absent(value: object) -> bool:
 
 def _fill_missing(values: Values, empty: bool) -> tuple[Values, Bool]:
     """Return a task's targets, zeros where they are unknown, and which are known."""
-    known = ~(
-        np.isnan(values) if values.dtype.kind == "f" else _absent(values)
-    )  # infinite is wrong, not absent
+    # Infinity is not an unknown target but a mistake, which is refused below.
+    known = ~(np.isnan(values) if values.dtype.kind == "f" else _absent(values))
     if not known.any():
         if empty:
             return np.zeros(len(values), np.int64), known
         raise TwinWLError(f"all {len(values):,} targets are missing; leave that task out")
     rows, present = np.flatnonzero(known), values[known]
     if present.dtype.kind == "O":
-        present = as_array(present.tolist(), "targets")
+        present = array_of_one_kind(present.tolist(), "targets")
     if present.dtype.kind == "f":
         if np.isinf(present).any():
             raise TwinWLError(
@@ -359,7 +360,8 @@ class TargetTable:
         known = table.known & counts[:, None]
         if table.names is None:
             column, missing = table.columns[0], np.flatnonzero(counts & ~known[:, 0])
-            for row in missing[:1].tolist():
+            if len(missing):
+                row = missing[0]
                 raise TwinWLError(
                     f"target {row} is {shown(column.tolist()[row])} ({len(missing)} of {counts.sum()} are "
                     "missing); leave those graphs out"
@@ -380,7 +382,9 @@ class TargetTable:
             heads.append(head)
             class_weights.append(by_class)
             answers[np.searchsorted(rows, own), place] = encoded
-        named = None if groups is None else _one_column(_as_array(groups, "groups"), n_graphs, "groups")
+        given_groups = (
+            None if groups is None else _one_column(_read_array(groups, "groups"), n_graphs, "groups")
+        )
         return cls(
             table.names,
             rows,
@@ -388,7 +392,7 @@ class TargetTable:
             tuple(heads),
             None if weights is None else weights[rows],
             tuple(class_weights),
-            None if named is None else _distinct(named[rows])[1],
+            None if given_groups is None else _distinct(given_groups[rows])[1],
         )
 
     @property
@@ -408,7 +412,7 @@ class TargetTable:
             None if self.groups is None else _distinct(self.groups[own])[1],
         )
 
-    def counted(self, batch: GraphBatch) -> GraphBatch:
+    def graphs_that_count(self, batch: GraphBatch) -> GraphBatch:
         """Return the graphs that count."""
         return batch if len(self.rows) == len(batch) else batch[self.rows]
 
@@ -484,7 +488,7 @@ def _numbers(values: Values, rows: Int64) -> Float64:
 
 
 TASKS = ("classification", "regression")
-_MANY = 20  # different whole numbers, from which on they may be counts rather than classes
+_MANY = 20  # with more different whole numbers than this they may be counts, not classes
 _GRAPHS_PER_CLASS = 10  # on average; classes with fewer are hardly classes
 
 
@@ -538,7 +542,7 @@ def task_of(  # noqa: PLR0911  (one per reason)
         misfits = y[~_fits(y, requested)]
         if len(misfits):
             text = "which is not a number" if requested == "regression" else "a measurement, not a class"
-            other = TASKS[requested == TASKS[0]]
+            other = TASKS[requested == TASKS[0]]  # the other one of the two tasks
             raise TwinWLError(
                 f"task: got {requested!r}, but {called} holds {shown(misfits.tolist()[0])}, {text}; choose "
                 f"another target, or {other!r}"
@@ -585,6 +589,7 @@ def suits(y: Values, task: str) -> bool:
 
 
 def _fits(y: Values, task: str) -> Bool:
+    """Return for each target whether it fits the task."""
     if task == "regression":
         return np.full(len(y), y.dtype.kind in "iuf")
     return y == np.floor(y) if y.dtype.kind == "f" else np.full(len(y), fill_value=True)

@@ -3,7 +3,7 @@
 `NTwinEncoder` computes one vector per graph, from rows, distinct rooted subgraphs, or PyG data.
 
 `RootedSubgraphEncoder` is the definition of the paper taken literally: every (root, node) pair has a state of
-its own, and any network can be the readout. It takes PyG data, and is the oracle of the other two.
+its own, and any network can be the readout. It takes PyG data; the other two are tested against it.
 """
 
 from __future__ import annotations
@@ -108,9 +108,8 @@ class NTwinEncoder(nn.Module):
         ``"none"`` omits that part; the caller adds the histograms of colours.
     readout
         The network inside the rooted subgraphs: ``"gin"``, ``"gcn"``, ``"gat"``, ``"ppgn"``, ``"deepsets"``,
-        a module, or a class or function that makes one. As ``"gin"``, the first four and every
-        `BoundedReadout` are read at depth k in layer k. Other networks are read once for each different
-        radius.
+        a module, or a class or function that makes one. The first four and every `BoundedReadout` are
+        read at depth k in layer k. Other networks are read once for each different radius.
     readout_width
         Width of the readout of one radius; by default found out with an example. Only for own networks.
 
@@ -164,9 +163,9 @@ class NTwinEncoder(nn.Module):
         if isinstance(self.rooted, GIN):
             self.n_rooted_outputs = layers * hidden
         elif readout_width is None:
-            views = (view for _, view in self._views())
+            networks = (network for _, network in self._networks_by_radius())
             self.n_rooted_outputs = sum(
-                readouts.width_of(view, arguments["n_features"], n_codes) for view in views
+                readouts.checked_width(network, arguments["n_features"], n_codes) for network in networks
             )
         else:
             self.n_rooted_outputs = checked("readout_width", readout_width, integer(1, MAX_ITEMS))
@@ -206,18 +205,21 @@ class NTwinEncoder(nn.Module):
         sums = self.uncompressed()(data, by_root=by_root)
         if self.subtree is None:
             return sums
-        pool, n_rows = _pooling(data, by_root=by_root)
+        row_of_node, n_rows = _pooling(data, by_root=by_root)
         edges, codes = messages(data.edge_index, data.edge_attr, directed=self.directed)
         network = AtDepths(self.subtree, tuple(range(1, len(self.hops) + 1)))
-        return torch.cat([network(data.x, edges, pool, codes, n_rows), sums], dim=1)
+        return torch.cat([network(data.x, edges, row_of_node, codes, n_rows), sums], dim=1)
 
     def uncompressed(self) -> RootedSubgraphEncoder:
         """Return the rooted part as the paper defines it, with the same weights."""
-        radii, views = zip(*self._views())
-        return RootedSubgraphEncoder(views, radii, self.root_mark, directed=self.directed)
+        radii, networks = zip(*self._networks_by_radius())
+        return RootedSubgraphEncoder(networks, radii, self.root_mark, directed=self.directed)
 
-    def _views(self) -> list[tuple[int, nn.Module]]:
-        """Return what is read of the rooted subgraphs of each different radius."""
+    def _networks_by_radius(self) -> list[tuple[int, nn.Module]]:
+        """Return each different radius with the network to apply there.
+
+        It is read at the depths of the layers that have this radius.
+        """
         if not hasattr(self.rooted, "pooled_by_depth"):
             return [(radius, self.rooted) for radius in dict.fromkeys(self.hops)]
         depths: dict[int, tuple[int, ...]] = {}
@@ -232,11 +234,11 @@ class NTwinEncoder(nn.Module):
 
     def _subgraph_sums(self, parts: tuple[SubgraphPart, ...]) -> Tensor:
         sums = []
-        for (_, view), part in zip(self._views(), parts):
+        for (_, network), part in zip(self._networks_by_radius(), parts):
             if not part.blocks:  # graphs without nodes
                 like = next(self.parameters(), torch.empty(0))
                 return like.new_zeros(len(part.pool.ptr) - 1, self.n_rooted_outputs)
-            blocks = [read_out(view, block) for block in part.blocks]
+            blocks = [read_out(network, block) for block in part.blocks]
             sums.append(pool(torch.cat(blocks), *part.pool))
         return torch.cat(sums, dim=1)
 
@@ -277,8 +279,8 @@ class RootedSubgraphEncoder(nn.Module):
     Parameters
     ----------
     readouts
-        One network for each entry of ``hops``. Its ``forward`` gets what its parameters name of the fields of
-        `twinwl.neural.readouts.SubgraphBatch`, and returns one row per subgraph.
+        One network for each entry of ``hops``. Its ``forward`` is called with those fields of
+        `twinwl.neural.readouts.SubgraphBatch` that its parameters name, and returns one row per subgraph.
     hops
         Radius of the rooted subgraphs of each readout.
     root_mark
@@ -326,9 +328,10 @@ class RootedSubgraphEncoder(nn.Module):
         batch, order = _sorted_arcs(graphs, directed=self.directed)
         codes = None if graphs.edge_attr is None else graphs.edge_attr[as_tensor(order, graphs.x.device)]
         totals: list[Tensor] = []
-        pool, n_rows = _pooling(graphs, by_root=by_root)
+        row_of_node, n_rows = _pooling(graphs, by_root=by_root)
         # The sum over roots is computed in blocks of roots, to bound memory.
         nodes, sizes = np.arange(batch.n_nodes), rooted_sizes(batch, widest)[-1].astype(np.int64)
+        # Graphs without nodes get one pass too, to learn the widths.
         for low, high in root_blocks(batch, sizes, nodes) or [(0, 0)]:
             for place, (readout, radius) in enumerate(zip(self.readouts, self.hops)):
                 cut = rooted_subgraphs(batch, radius, nodes[low:high])
@@ -337,7 +340,7 @@ class RootedSubgraphEncoder(nn.Module):
                 rows = read_out(readout, subgraph_batch(cut, x, codes, marks, directed=self.directed))
                 if len(totals) == place:
                     totals.append(rows.new_zeros(n_rows, rows.shape[1]))
-                totals[place] = totals[place].index_add(0, pool[low:high], rows)
+                totals[place] = totals[place].index_add(0, row_of_node[low:high], rows)
         return torch.cat(totals, dim=1)
 
 
@@ -436,7 +439,7 @@ class PooledSumNorm(nn.BatchNorm1d):
             return super().forward(sums)
         return self._scale(sums)
 
-    def rectify(self, rows: Tensor, counts: Int64, added: Tensor) -> Tensor:
+    def normalise_and_rectify(self, rows: Tensor, counts: Int64, added: Tensor) -> Tensor:
         """Return ``relu(self(rows + added))`` for rows that ``counts`` items share each.
 
         Parameters
@@ -451,7 +454,8 @@ class PooledSumNorm(nn.BatchNorm1d):
         Examples
         --------
         >>> norm, rows = PooledSumNorm(1), torch.tensor([[1.0], [2.0], [2.0]])
-        >>> norm.rectify(rows[:2], np.array([1, 2]), torch.zeros(1))[[0, 1, 1]].allclose(norm(rows).relu())
+        >>> rectified = norm.normalise_and_rectify(rows[:2], np.array([1, 2]), torch.zeros(1))
+        >>> rectified[[0, 1, 1]].allclose(norm(rows).relu())
         True
         """
         if not self.training or counts.sum() <= 1:
@@ -481,8 +485,8 @@ class PooledSumNorm(nn.BatchNorm1d):
     def recalibrate(self, sums: Tensor) -> None:
         """Use mean and variance of these rows at prediction, instead of the running averages."""
         if self.running_mean is not None and self.running_var is not None and len(sums) > 1:
-            # In double precision: sums are large, and differences between graphs may be small.
-            # mps has no double precision
+            # In double precision, because sums are large and differences between graphs may be small. mps
+            # has none.
             exact = sums.float() if sums.device.type == "mps" else sums.double()
             self.running_mean.copy_(exact.mean(dim=0))
             self.running_var.copy_(exact.var(dim=0))
@@ -516,7 +520,7 @@ def _rectify(
     eps: float,
     momentum: float,
 ) -> tuple[Floats, Floats, Floats]:
-    """Compute the result of `PooledSumNorm.rectify`, and update the running statistics.
+    """Compute the result of `PooledSumNorm.normalise_and_rectify`, and update the running statistics.
 
     With ``c`` for the counts and ``N`` for their sum, column by column: ``mean = Σ c·x / N``, ``variance =
     Σ c·(x - mean)² / N`` and ``out = relu((x - mean) / sqrt(variance + eps) · weight + bias)``.
@@ -568,9 +572,10 @@ def _rectify_backward(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the gradients of rows, weight and bias of `_rectify` from that of its result.
 
-    ``grad`` is that of each row, summed over the items that share it. Where the rectifier is 0 nothing is
-    passed on. All rows share mean and variance, so a row also gets the mean of what all rows pass on (to
-    ``centre``), and that of the same times the normalised row (to ``spread``), once for each of its items.
+    ``grad`` is that of each row, summed over the items that share it. ``passed`` is ``grad`` where the
+    rectifier is above 0, else 0. With ``z`` for normalised rows and means over all items:
+    ``of_rows = scale · (passed - count · (mean(passed) + z · mean(passed · z)))``. In the code the two means
+    are ``centre`` and ``spread``.
     """
     n, width = x.shape
     by_spread, by_mean = np.zeros(width), np.zeros(width)
@@ -590,8 +595,8 @@ def _rectify_backward(
         count = x.dtype.type(counts[row])
         for unit in range(width):
             passed = grad[row, unit] if out[row, unit] > 0 else zero
-            normalise = (x[row, unit] - mean[unit]) * inverse[unit]
-            of_rows[row, unit] = scale[unit] * (passed - count * (centre[unit] + normalise * spread[unit]))
+            normalised = (x[row, unit] - mean[unit]) * inverse[unit]
+            of_rows[row, unit] = scale[unit] * (passed - count * (centre[unit] + normalised * spread[unit]))
     return of_rows, of_weight, of_bias
 
 
@@ -660,12 +665,12 @@ class NTwinNetwork(nn.Module):
         """
         if not isinstance(self.norm, PooledSumNorm):
             return
-        place = own_device(self)
+        device = own_device(self)
         was_training = self.encoder.training
         self.encoder.eval()  # as at prediction: an own readout may have dropout
         with torch.no_grad():
             parts = [
-                self.encoder(move_to(examples.take(rows), place).graphs)  # type: ignore[attr-defined]
+                self.encoder(move_to(examples.take(rows), device).graphs)  # type: ignore[attr-defined]
                 for rows in blocks_of(examples)
             ]
         self.encoder.train(was_training)

@@ -266,7 +266,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
                     )
             start = network_of(self, targets)
         self._begin(targets)
-        batch = targets.counted(batch)
+        batch = targets.graphs_that_count(batch)
         training.device_of(self.device)  # refuse one that is not there before the work of encoding
         split_seed, *other_seeds = seeds(self.random_state, 3)
         grouped = targets.groups is not None or batch.atoms is None
@@ -363,7 +363,7 @@ class NeuralGraphEstimator(TaskEstimator, TrainingParameters):
 
             def after_epoch(history: History) -> bool:
                 bar.advance()
-                bar.note(*history.figures())
+                bar.note(*history.current_numbers())
                 return training.call_back(self.callbacks, history)
 
             history = training.train(

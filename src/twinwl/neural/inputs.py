@@ -35,7 +35,8 @@ from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 SUBTREES = ("auto", "wl", "gin")
 
 # Measured: square roots keep frequent colours from drowning rare ones, and rows of equal length keep large
-# graphs from drowning small ones; with length 5 the wide layer learns about as fast as the narrow one.
+# graphs from drowning small ones; with length 5 the layer on histograms learns about as fast as the one on
+# pooled sums.
 _ROW_LENGTH = 5.0
 # Nodes and arcs that a readout gets at once: some tens of megabytes of states.
 _BLOCK_ENTRIES = 1 << 17
@@ -53,7 +54,7 @@ class NTwinExamples:
     whole
         The whole graphs, if the subtree encoder is a GIN.
     histograms
-        Rows of the subtree encoder, where histograms are.
+        Rows of colour histograms, if these are the subtree encoder.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class SubtreeHistograms:
     Attributes
     ----------
     space : FeatureSpace
-        The colours of all layers, a column each.
+        The colours of all layers, one column per colour.
     columns : array of int64
         The columns that are used.
 
@@ -123,7 +124,7 @@ class SubtreeHistograms:
     def rows(self, batch: GraphBatch) -> csr_matrix:
         """Return the scaled histograms, shape (n_graphs, n_columns)."""
         counts = self.encoding(batch).matrix[:, self.columns]
-        lengths = np.sqrt(np.asarray(counts.sum(axis=1)).ravel())  # of the square roots
+        lengths = np.sqrt(np.asarray(counts.sum(axis=1)).ravel())  # the length of a row of square roots
         scale = np.divide(_ROW_LENGTH, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         data = np.sqrt(counts.data) * np.repeat(scale, np.diff(counts.indptr))
         return csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape)
@@ -136,7 +137,7 @@ class NodeInputs:
     Attributes
     ----------
     labels : tuple of labels
-        The node labels of the training graphs, a column each; a node with any other has zeros there.
+        The node labels of the training graphs, one column per label; a node with another label has zeros.
     centre, scale : arrays of float64, shape (n_continuous,)
         Mean and standard deviation of each continuous feature.
 
@@ -215,7 +216,7 @@ class FittedInputs(NodeInputs):
     histograms: SubtreeHistograms | None = None
 
     @classmethod
-    def of(
+    def fit(
         cls, batch: GraphBatch, layers: int, *, subtree: str, edge_labels: bool, min_df: int
     ) -> FittedInputs:
         """Fit on the training graphs."""
@@ -276,13 +277,13 @@ class FittedInputs(NodeInputs):
 
     def check_labels(self, batch: GraphBatch, unknown: str) -> None:
         """Warn about labels that occur in no training graph, or refuse them if ``unknown`` is ``"error"``."""
-        fresh = np.flatnonzero(recode(batch.node_labels, batch.node_vocabulary, self.labels) < 0)
+        unseen = np.flatnonzero(recode(batch.node_labels, batch.node_vocabulary, self.labels) < 0)
         problems = []
-        if len(fresh):
-            graph = graph_of_node(batch.graph_ptr, fresh[0])
-            label = batch.node_vocabulary[batch.node_labels[fresh[0]]]
+        if len(unseen):
+            graph = graph_of_node(batch.graph_ptr, unseen[0])
+            label = batch.node_vocabulary[batch.node_labels[unseen[0]]]
             where = f"(first: {label!r} in graph {graph})"
-            problems.append(f"{len(fresh)} of {batch.n_nodes} nodes have a node label {where}")
+            problems.append(f"{len(unseen)} of {batch.n_nodes} nodes have a node label {where}")
         codes = self.arc_codes(batch)
         if codes is not None and bool((codes < 0).any()):
             problems.append(f"{int((codes < 0).sum())} of {len(codes)} arcs have an edge label")
@@ -359,7 +360,7 @@ class SubgraphExamples:
         parts = []
         for distinct in self.distinct:
             roots, pool = distinct.take(np.asarray(rows, np.int64))
-            parts.append(SubgraphPart(tuple(self._cut(distinct.radius, some) for some in roots), pool))
+            parts.append(SubgraphPart(tuple(self._cut(distinct.radius, block) for block in roots), pool))
         return tuple(parts)
 
     def _cut(self, radius: int, roots: Int64) -> SubgraphBatch:
@@ -401,7 +402,7 @@ class DistinctSubgraphs:
         self.radius = radius
         plain = batch.without_features()
         if batch.node_features is not None:
-            bits = (batch.node_features + 0.0).view(np.uint64)  # -0.0 is 0.0
+            bits = (batch.node_features + 0.0).view(np.uint64)  # the sum turns -0.0 into 0.0
             contents = np.hstack([bits, batch.node_labels[:, None].astype(np.uint64)])
             codes, first = distinct_rows(contents)
             plain = plain.changed(node_labels=codes, node_vocabulary=tuple(range(len(first))))

@@ -58,13 +58,14 @@ class LiftedModel(nn.Module):
         self.model = model
         self.pool = None if pool is None else checked("pool", pool, one_of("sum", "mean"))
         batch = _batch_of(dataset)
-        edges, self._edge = _messages(batch, self.layers[0])
+        # ``_edge_values`` is what layers read of each message, sorted by receiver below.
+        edges, self._edge_values = _messages(batch, self.layers[0])
         order = np.argsort(edges[1], kind="stable")
         arcs = (pointer(np.bincount(edges[1], minlength=len(batch.x))), edges[0][order])
         codes = None
-        if self._edge is not None:
-            self._edge = self._edge[torch.from_numpy(order)]
-            codes = distinct_rows(self._edge.numpy().reshape(len(order), -1))[0]
+        if self._edge_values is not None:
+            self._edge_values = self._edge_values[torch.from_numpy(order)]
+            codes = distinct_rows(self._edge_values.numpy().reshape(len(order), -1))[0]
         self._x, ptr = batch.x, batch.ptr.numpy()
         self._levels = rows.ColourLevels()
         self._levels.add(ptr, distinct_rows(batch.x.numpy().reshape(len(batch.x), -1))[0])
@@ -81,18 +82,21 @@ class LiftedModel(nn.Module):
         return f"{len(self)} graphs, {len(self._x)} nodes"
 
     def n_colours(self, depth: int) -> int:
-        """Return the number of rows of layer ``depth``: distinct inputs for 0, colours of the round above."""
+        """Return the number of rows of layer ``depth``.
+
+        They are the distinct inputs for depth 0, else the colours of round ``depth``.
+        """
         return self._levels.n_colours(depth)
 
     def forward(self, rows: Sequence[int] | NDArray[np.integer] | Tensor | None = None) -> Tensor:
         """Return the pooled states of these graphs, in this order, or one state per node; None means all."""
-        if any(part.training and _drops(part) for part in self.model.modules()):
+        if any(part.training and _has_dropout(part) for part in self.model.modules()):
             raise TwinWLError(
                 "model: dropout tells nodes of one colour apart; set it to 0, or apply it after the pooling"
             )
         levels = self._whole if rows is None else self._levels.take(self._checked_rows(rows))
         x = self._x[torch.from_numpy(levels.level(0).item_of_row)].to(own_device(self.model))
-        run = _Run(levels, self._edge)
+        run = _Run(levels, self._edge_values)
         with run.in_place_of_layers(self.model, self.layers):
             # Models of PyG take edges too, which the replaced layers ignore.
             states = self.model(x, None) if hasattr(self.model, "convs") else self.model(x)
@@ -106,8 +110,8 @@ class LiftedModel(nn.Module):
 
     def _checked_rows(self, rows: object) -> Int64:
         places = rows.detach().cpu().numpy() if isinstance(rows, Tensor) else np.asarray(rows)
-        whole = places.ndim == 1 and (places.dtype.kind in "iu" or not places.size)
-        if not whole or not ((places >= 0) & (places < len(self))).all():
+        is_integer = places.ndim == 1 and (places.dtype.kind in "iu" or not places.size)
+        if not is_integer or not ((places >= 0) & (places < len(self))).all():
             raise TwinWLError(
                 f"rows: got {shown(rows)}, expected numbers of graphs from 0 to {len(self) - 1}, or None"
             )
@@ -115,10 +119,10 @@ class LiftedModel(nn.Module):
 
 
 class _Run:
-    """One call of a model on rows; ``level`` counts the layers that have been called."""
+    """One call of a model on rows; ``depth`` counts the layers that have been called."""
 
     def __init__(self, levels: rows.BatchLevels, edge: Tensor | None) -> None:
-        self.levels, self.edge, self.level = levels, edge, 0
+        self.levels, self.edge, self.depth = levels, edge, 0
 
     @contextmanager
     def in_place_of_layers(self, model: Any, layers: list[Any]) -> Iterator[None]:  # noqa: ANN401
@@ -140,9 +144,9 @@ class _Run:
 
     def _pass_messages(self, conv: Any, x: Tensor, *_: object, **__: object) -> Tensor:  # noqa: ANN401
         """Return the rows of the next level from those of this one."""
-        self.level += 1
-        level, edge, kind = self.levels.level(self.level), self.edge, type(conv).__name__
-        edge = None if edge is None else edge[torch.from_numpy(self.levels.arcs(self.level))]
+        self.depth += 1
+        level, edge, kind = self.levels.level(self.depth), self.edge, type(conv).__name__
+        edge = None if edge is None else edge[torch.from_numpy(self.levels.arcs(self.depth))]
         if kind == "GCNConv":
             # Its loops and normalised weights are among the messages already, so there is no own row to add.
             weights = np.ones(len(level.senders)) if edge is None else edge.numpy()
@@ -166,7 +170,7 @@ class _Run:
 
     def _normalise(self, norm: nn.BatchNorm1d, x: Tensor) -> Tensor:
         """Return the rows after batch normalisation that counts each row as often as it occurs."""
-        return normalise(norm, x, self.levels.level(self.level).counts)
+        return normalise(norm, x, self.levels.level(self.depth).counts)
 
 
 def _checked_layers(model: nn.Module) -> list[Any]:
@@ -192,7 +196,7 @@ def _checked_layers(model: nn.Module) -> list[Any]:
                 f"model: got {type(layer).__name__} with aggr={shown(layer.aggr)}, flow={layer.flow!r}; "
                 f"lifted supports {', '.join(_AGGREGATIONS)} along source_to_target"
             )
-    if len({_messages_read(layer) for layer in layers}) > 1:
+    if len({_message_inputs(layer) for layer in layers}) > 1:
         raise TwinWLError(
             "model: its layers read edges in different ways; use layers of one kind and setting"
         )
@@ -206,13 +210,13 @@ def _checked_layers(model: nn.Module) -> list[Any]:
     return layers
 
 
-def _drops(part: nn.Module) -> bool:
+def _has_dropout(part: nn.Module) -> bool:
     """Return whether a module has dropout."""
     share = part.p if isinstance(part, nn.Dropout) else getattr(part, "dropout", 0.0)
     return bool(np.any(share)) if isinstance(share, float | list) else False  # PyG's MLP has a list
 
 
-def _messages_read(layer: Any) -> tuple[object, ...]:  # noqa: ANN401
+def _message_inputs(layer: Any) -> tuple[object, ...]:  # noqa: ANN401
     """Return what the messages of a layer depend on besides states."""
     kind = type(layer).__name__
     if kind == "GCNConv":

@@ -222,7 +222,7 @@ class NTwinNetworkEstimator(NeuralGraphEstimator, NTwinParameters):
     # ------------------------------------------------------------------ what the base class needs
 
     def _fit_examples(self, batch: GraphBatch) -> NTwinExamples:
-        self.inputs_ = FittedInputs.of(
+        self.inputs_ = FittedInputs.fit(
             batch, self.layers, subtree=self.subtree, edge_labels=bool(self.edge_labels), min_df=self.min_df
         )
         self.hops_ = wanted = quotient.hops_of_layers(self.hops, self.layers)

@@ -62,7 +62,7 @@ from twinwl.refinement.identities import rooted_sizes, rooted_subgraphs
 
 Hops: TypeAlias = "int | tuple[int, ...] | Literal['growing']"
 Radii: TypeAlias = "tuple[int | None, ...]"
-"""Of the rooted subgraphs of each layer; None stands for the whole graph."""
+"""Radius of the rooted subgraphs of each layer; None stands for the whole graph."""
 RootMark: TypeAlias = "Literal['none', 'root', 'distance']"
 
 ROOT_MARK = one_of("none", "root", "distance")
@@ -131,7 +131,9 @@ class TooManyColoursError(TwinWLError):
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """The matrices ``A_j`` and ``P_k`` of a batch of graphs; printed, how much they save.
+    """The matrices ``A_j`` and ``P_k`` of a batch of graphs.
+
+    Printing a quotient shows how much it saves.
 
     Attributes
     ----------
@@ -186,7 +188,7 @@ class Quotient:
         widths = [max(map(len, column)) for column in zip(head, *rows)]
         return "\n".join("  ".join(map(str.rjust, row, widths)) for row in [head, *rows])
 
-    def take(self, rows: Int64) -> tuple[Int64, tuple[RowLayer, ...]]:
+    def take(self, graphs: Int64) -> tuple[Int64, tuple[RowLayer, ...]]:
         """Return the colours of layer 0 and the layers that these graphs need, from the pools downwards."""
         # From the top layer down. A layer needs the colours that the layer above reads and those that are
         # pooled. They are numbered in this order, so those to pass on come first (`RowLayer.n_passed`). Only
@@ -197,7 +199,7 @@ class Quotient:
         # senders.
         read, n_own = NONE, 0
         for layer in range(len(self.rounds), -1, -1):
-            pool = self.pools[layer - 1].take(rows) if layer else Pool(NONE, NONE, NONE)
+            pool = self.pools[layer - 1].take(graphs) if layer else Pool(NONE, NONE, NONE)
             # 1. Number the colours of this layer: those that the layer above reads, then those to pool.
             colours = np.concatenate([read, pool.rows])
             numbers, first = number_by_first(colours, self._places[layer])
@@ -241,7 +243,7 @@ def build_quotient(
     batch
         The graphs; continuous features are ignored.
     layers
-        Depth of the network. More layers than a graph has rounds only add to the cost.
+        Depth of the network. Layers beyond the round in which colours become stable only add to the cost.
     hops
         ``"growing"`` for k hops in layer k, one number for all layers, or a tuple with that of each.
     root_mark
@@ -252,7 +254,8 @@ def build_quotient(
     max_memory
         Limit for the colours, in bytes; None allows half of the machine's memory.
     """
-    n_marks(root_mark, radii := hops_of_layers(hops, layers))
+    radii = hops_of_layers(hops, layers)
+    n_marks(root_mark, radii)  # called only to check ``root_mark``
     kinds = len(batch.edge_vocabulary) if edge_labels and batch.edge_labels is not None else 0
     plain = batch.without_features() if kinds else batch.without_features().without_edge_labels()
     return _build(plain, radii, root_mark, (len(batch.node_vocabulary), kinds), max_memory)
@@ -330,6 +333,7 @@ class RowExamples:
         if roots is None:
             with contextlib.suppress(TooManyColoursError):
                 self.quotient = _build(self.plain, hops, root_mark, self.n_codes, max_memory)
+        # Each call without a stored quotient builds one, so fewer graphs at a time.
         self.rows_at_once = 32 if self.quotient is None else 1024
 
     def __len__(self) -> int:
@@ -342,16 +346,16 @@ class RowExamples:
         weights = self.plain.nodes_per_graph if known is None else np.diff(known.pools[-1].ptr)
         return np.argsort(weights, kind="stable")[-n_graphs:]
 
-    def take(self, rows: Int64) -> RowBatch:
+    def take(self, graphs: Int64) -> RowBatch:
         """Return what the network needs for these graphs."""
-        rows, scale = np.asarray(rows, np.int64), None
+        graphs, scale = np.asarray(graphs, np.int64), None
         if self.quotient is not None:
-            bottom, layers = self.quotient.take(rows)
+            bottom, layers = self.quotient.take(graphs)
         else:
-            some = self.plain[rows]
-            roots, scale = (None, None) if self.roots is None else draw_roots(some.graph_ptr, self.roots)
-            quotient = _build(some, self.hops, self.root_mark, self.n_codes, None, roots)
-            bottom, layers = quotient.take(np.arange(len(rows)))
+            batch = self.plain[graphs]
+            roots, scale = (None, None) if self.roots is None else draw_roots(batch.graph_ptr, self.roots)
+            quotient = _build(batch, self.hops, self.root_mark, self.n_codes, None, roots)
+            bottom, layers = quotient.take(np.arange(len(graphs)))
         code, mark = np.divmod(bottom, self.n_marks)
         layers = tuple(
             layer._replace(codes=np.maximum(layer.codes - self.first_kind, -1)) for layer in layers
@@ -381,6 +385,7 @@ def draw_roots(graph_ptr: Int64, roots: float) -> tuple[Int64, Float64]:
     random = torch.rand(int(graph_ptr[-1]), dtype=torch.float64).numpy()
     graph = owners(sizes)
     order = np.lexsort((random, graph))
+    # The place of each node in a random order of its graph.
     rank = np.arange(len(order)) - graph_ptr[graph]
     scale = np.divide(sizes, drawn, out=np.ones(len(sizes)), where=drawn > 0)
     return np.sort(order[rank < drawn[graph]]), scale
@@ -402,11 +407,12 @@ def _build(
     radii = tuple(radius for radius in hops if radius is not None)
     # In a layer on the whole graphs each node counts as one pair, as with radius 0.
     of_root = rooted_sizes(plain, max(radii, default=0))[:, roots].astype(np.int64)
-    marks = n_marks(root_mark, radii) if radii else 1
-    building, limit = _Building(plain, hops, root_mark, marks, n_codes), arguments.allowed_memory(max_memory)
+    n_different_marks = n_marks(root_mark, radii) if radii else 1
+    builder = _QuotientBuilder(plain, hops, root_mark, n_different_marks, n_codes)
+    limit = arguments.allowed_memory(max_memory)
     for low, high in root_blocks(plain, of_root[-1], roots, whole=not radii):
-        building.add(roots[low:high])
-        need = _BYTES_PER_COLOUR * sum(table.n_colours for table in building.tables)
+        builder.add(roots[low:high])
+        need = _BYTES_PER_COLOUR * sum(table.n_colours for table in builder.tables)
         if need > limit:
             last = np.searchsorted(plain.graph_ptr, roots[high - 1], side="right")
             raise TooManyColoursError(
@@ -415,7 +421,7 @@ def _build(
                 f"{readable(limit)} allowed; use fewer hops or fewer graphs at a time, or raise max_memory"
             )
     n_pairs = tuple(int(of_root[0 if radius is None else radius].sum()) for radius in hops)
-    return building.to_quotient(n_pairs)
+    return builder.to_quotient(n_pairs)
 
 
 def root_blocks(
@@ -432,10 +438,10 @@ def root_blocks(
     """
     graph_of_node = owners(batch.nodes_per_graph)
     graph = graph_of_node[roots]
-    degree, arcs = np.zeros(len(batch), np.int64), np.diff(batch.indptr[batch.graph_ptr])
-    np.maximum.at(degree, graph_of_node, np.diff(batch.indptr))
+    max_degree, arcs = np.zeros(len(batch), np.int64), np.diff(batch.indptr[batch.graph_ptr])
+    np.maximum.at(max_degree, graph_of_node, np.diff(batch.indptr))
     # Nodes and arcs (at most) of all rooted subgraphs before each one.
-    before = pointer(sizes + np.minimum(sizes * degree[graph], arcs[graph]))[:-1]
+    before = pointer(sizes + np.minimum(sizes * max_degree[graph], arcs[graph]))[:-1]
     if whole:
         # All roots of a graph belong to the block of its first root, so no graph is split.
         before = before[np.searchsorted(graph, graph)]
@@ -443,14 +449,14 @@ def root_blocks(
     return list(pairwise([*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), len(roots)]))
 
 
-class _Building:
+class _QuotientBuilder:
     """A quotient under construction, which grows by blocks of roots.
 
     Parameters
     ----------
     plain, hops, root_mark
         As for `_build`.
-    marks
+    n_different_marks
         Number of different marks.
     n_codes
         Number of codes of nodes, and of edges.
@@ -461,13 +467,14 @@ class _Building:
         plain: GraphBatch,
         hops: Radii,
         root_mark: RootMark,
-        marks: int,
+        n_different_marks: int,
         n_codes: tuple[int, int],
     ) -> None:
-        self.plain, self.hops, self.root_mark, self.marks = plain, hops, root_mark, marks
-        self.n_first, self.n_edge_codes = n_codes[0] * marks, n_codes[1]
+        self.plain, self.hops, self.root_mark = plain, hops, root_mark
+        self.n_different_marks = n_different_marks
+        self.n_first, self.n_edge_codes = n_codes[0] * n_different_marks, n_codes[1]
         self.n_kinds = max(1, self.n_edge_codes) * (2 if plain.directed else 1)
-        self.tables = [RoundTable(_roomy(0), self.n_kinds) for _ in hops]
+        self.tables = [RoundTable(_stride_with_room(0), self.n_kinds) for _ in hops]
         # For each layer and block: the first graph of the block, and how often its graphs have each colour.
         self.pools: list[list[tuple[int, Pool]]] = [[] for _ in hops]
 
@@ -482,7 +489,9 @@ class _Building:
                 cut = rooted_subgraphs(batch, radius, roots)
                 union, ptr = cut.as_batch(batch), cut.subgraph_ptr[np.searchsorted(roots, batch.graph_ptr)]
                 mark = {"none": None, "root": cut.distance > 0, "distance": cut.distance}[self.root_mark]
-            colours = union.node_labels * np.int32(self.marks)
+            colours = union.node_labels * np.int32(self.n_different_marks)
+            # All layers up to the last one with this radius are refined, but only those with this radius are
+            # pooled.
             for place, after in enumerate(self._rounds(union, colours if mark is None else colours + mark)):
                 if self.hops[place] == radius:
                     self.pools[place].append((first, count_rows(ptr, after)))
@@ -496,7 +505,7 @@ class _Building:
         for place, table in enumerate(self.tables):
             if table.stride < n_before:
                 # Each block goes through all layers, so the previous layer may have grown meanwhile.
-                table = RoundTable(_roomy(n_before), self.n_kinds, table.to_round())  # noqa: PLW2901
+                table = RoundTable(_stride_with_room(n_before), self.n_kinds, table.to_round())  # noqa: PLW2901
                 self.tables[place] = table
             after = np.empty_like(colours)
             colour_round(messages, colours, table, after, insert=True)
@@ -514,7 +523,7 @@ class _Building:
         return Quotient(self.hops, self.n_first, tuple(rounds), tuple(pools), n_pairs)
 
 
-def _roomy(n_colours: int) -> int:
+def _stride_with_room(n_colours: int) -> int:
     """Return a stride with room for new colours; it costs at most one bit per digit of packed signatures."""
     return 1 << max(4, n_colours.bit_length())
 

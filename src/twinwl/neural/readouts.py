@@ -80,6 +80,7 @@ def read_out(readout: nn.Module, subgraphs: SubgraphBatch) -> Tensor:
     [[2.0], [1.0]]
     """
     name = type(readout).__name__
+    # "data" stands for a PyG batch, which is built below only if it is asked for.
     known: Fields = {**subgraphs._asdict(), "data": subgraphs}
     arguments = named_arguments(f"the readout {name}", readout.forward, known)
     if "data" in arguments:
@@ -91,7 +92,7 @@ def read_out(readout: nn.Module, subgraphs: SubgraphBatch) -> Tensor:
 def checked_rows(rows: object, name: str, n_rows: int, unit: str) -> Tensor:
     """Return what a network returned, which may be the user's, if it is one row of numbers per ``unit``.
 
-    The rows go to kernels, which would read memory that is not theirs if there were fewer.
+    The rows go to kernels, which would read past the end of the array if there were fewer.
     """
     expected = f"expected a tensor of floats of shape ({n_rows}, width), one row per {unit}"
     if not isinstance(rows, Tensor):
@@ -312,7 +313,7 @@ class GIN(BoundedReadout):
         projected = functional.linear(_features_of(graphs, n_features, n_marks, first), first)
         sums: list[Tensor] = []
         for number, (layer, rows) in enumerate(zip(self.steps, graphs.layers), start=1):
-            # Sums over neighbours are linear, so weights come first: there are fewer rows before than after.
+            # The sum is linear, so the weights are applied first, to the layer below, which has fewer rows.
             of_code = None
             if layer.edge is not None and len(rows.codes):
                 of_code = functional.linear(layer.edge.weight, layer.first.weight)
@@ -356,7 +357,7 @@ class GCNReadout(BoundedReadout):
             return torch.cat([x[own], degree[:, None]], dim=1)
         layer, sqrt_degree = self.linear[number - 1], x[:, -1:].sqrt()
         projected = functional.linear(x[:, :-1], layer.weight)  # type: ignore[arg-type]
-        messages = projected[sender] + _of_codes(self.edge, number - 1, layer, codes, projected)
+        messages = projected[sender] + _code_terms(self.edge, number - 1, layer, codes, projected)
         total = (projected / sqrt_degree)[own].index_add(0, receiver, messages / sqrt_degree[sender])
         states = (total / sqrt_degree[own] + layer.bias).relu()  # type: ignore[operator]
         return torch.cat([states, x[own, -1:]], dim=1)
@@ -395,12 +396,12 @@ class GATReadout(BoundedReadout):
         """Return the weighted means of each row and its messages."""
         layer = self.linear[number]
         projected = functional.linear(x, layer.weight)  # type: ignore[arg-type]
-        messages = projected[sender] + _of_codes(self.edge, number, layer, codes, projected)
+        messages = projected[sender] + _code_terms(self.edge, number, layer, codes, projected)
         messages = torch.cat([projected[own], messages]).view(-1, *self.attention.shape[2:])
         receiver = torch.cat([torch.arange(len(own), device=own.device), receiver])
         of_sender, of_receiver = self.attention[number]
-        mine = (messages[: len(own)] * of_receiver).sum(dim=2)
-        scores = functional.leaky_relu((messages * of_sender).sum(dim=2) + mine[receiver], 0.2)
+        receiver_score = (messages[: len(own)] * of_receiver).sum(dim=2)
+        scores = functional.leaky_relu((messages * of_sender).sum(dim=2) + receiver_score[receiver], 0.2)
         index = receiver[:, None].expand_as(scores)
         # Subtracting the highest score leaves the shares unchanged and keeps exp finite.
         highest = scores.new_zeros(len(own), self.heads).scatter_reduce(
@@ -422,7 +423,7 @@ def _stack(
     return linear, edge
 
 
-def _of_codes(
+def _code_terms(
     edge: nn.ModuleList | None, number: int, layer: nn.Module, codes: Tensor | None, like: Tensor
 ) -> Tensor:
     """Return what a message's kind adds to it after the layer's weight; nothing if it is unknown."""
@@ -496,9 +497,10 @@ class PPGNReadout(nn.Module):
         n_nodes = torch.bincount(batch, minlength=size)
         place = torch.arange(len(x), device=x.device) - (n_nodes.cumsum(0) - n_nodes)[batch]
         # Subgraphs of one size are one tensor, so that nothing is padded.
-        alike = [(n_nodes == count).nonzero()[:, 0] for count in n_nodes.unique()]  # type: ignore[no-untyped-call]
-        pairs = [self._pairs(x, edge_index, batch, codes, place, subgraphs) for subgraphs in alike]
-        back = torch.cat([*alike, n_nodes.new_empty(0)]).argsort()
+        of_each_size = [(n_nodes == count).nonzero()[:, 0] for count in n_nodes.unique()]  # type: ignore[no-untyped-call]
+        pairs = [self._pairs(x, edge_index, batch, codes, place, subgraphs) for subgraphs in of_each_size]
+        # Brings the sums, which come grouped by size, back into order.
+        back = torch.cat([*of_each_size, n_nodes.new_empty(0)]).argsort()
         for block in self.blocks[:depth]:
             pairs = [block(part) for part in pairs]
             sums = [_pair_sums(part) for part in pairs]
@@ -514,21 +516,21 @@ class PPGNReadout(nn.Module):
         subgraphs: Tensor,
     ) -> Tensor:
         """Return subgraphs of one size as a tensor, shape (n_columns, n_subgraphs, n, n)."""
-        number = batch.new_full((int(batch[-1]) + 1 if len(batch) else 0,), -1)
-        number[subgraphs] = torch.arange(len(subgraphs), device=x.device)
-        nodes = (number[batch] >= 0).nonzero()[:, 0]
-        sent = (number[batch[edge_index[0]]] >= 0).nonzero()[:, 0]
+        place_of_subgraph = batch.new_full((int(batch[-1]) + 1 if len(batch) else 0,), -1)
+        place_of_subgraph[subgraphs] = torch.arange(len(subgraphs), device=x.device)
+        nodes = (place_of_subgraph[batch] >= 0).nonzero()[:, 0]
+        sent = (place_of_subgraph[batch[edge_index[0]]] >= 0).nonzero()[:, 0]
         sender, receiver = edge_index[:, sent]
         size = len(nodes) // max(1, len(subgraphs))
         pairs = x.new_zeros(1 + self.n_codes + x.shape[1], len(subgraphs), size, size)
-        at = (number[batch[sender]], place[receiver], place[sender])
+        at = (place_of_subgraph[batch[sender]], place[receiver], place[sender])
         one = x.new_ones(len(sent))
         pairs[0].index_put_(at, one, accumulate=True)
         if codes is not None and self.n_codes:
             known = codes[sent] >= 0
             kind = 1 + codes[sent].clamp(min=0)
             pairs.index_put_((kind, *at), one * known, accumulate=True)
-        pairs[1 + self.n_codes :, number[batch[nodes]], place[nodes], place[nodes]] = x[nodes].T
+        pairs[1 + self.n_codes :, place_of_subgraph[batch[nodes]], place[nodes], place[nodes]] = x[nodes].T
         return pairs
 
 
@@ -580,7 +582,7 @@ class _PairLinear(nn.Linear):
 
 
 class AtDepths(nn.Module):
-    """A network that can be read at several depths, as readout at some of them; weights are shared.
+    """Wrap a network that can be read at several depths as a readout of some of them; weights are shared.
 
     Parameters
     ----------
@@ -651,7 +653,10 @@ def build_readout(readout: NetworkReadout, arguments: Fields) -> nn.Module:
 
 
 def kind_of(readout: NetworkReadout, arguments: Fields) -> Any:  # noqa: ANN401
-    """Return the class of a network, which declares its power and its memory."""
+    """Return the class of a network.
+
+    It tells whether the network is bounded by 1-WL and whether it needs memory for pairs.
+    """
     make = _BUILT_IN[readout] if isinstance(readout, str) else readout
     if isinstance(make, type):
         return make
@@ -659,7 +664,7 @@ def kind_of(readout: NetworkReadout, arguments: Fields) -> Any:  # noqa: ANN401
         return type(build_readout(make, arguments))
 
 
-def width_of(readout: nn.Module, n_features: int, n_codes: int) -> int:
+def checked_width(readout: nn.Module, n_features: int, n_codes: int) -> int:
     """Return the width of a readout, found out with two copies of a small rooted subgraph.
 
     Raises
@@ -680,7 +685,7 @@ def width_of(readout: nn.Module, n_features: int, n_codes: int) -> int:
         torch.cat([arcs, 4 + place[arcs].flip(1)], dim=1),
         torch.tensor([0] * 4 + [1] * 4),
         torch.cat([codes, codes.flip(0)]) if n_codes else None,
-        torch.tensor([1, 4]),
+        torch.tensor([1, 4]),  # node 1, and its copy 4 + place[1]
         torch.cat([distance, distance[order]]),
         2,
     )
@@ -688,8 +693,8 @@ def width_of(readout: nn.Module, n_features: int, n_codes: int) -> int:
     with torch.no_grad():
         rows = read_out(readout.eval(), copies)
         # Sums in another order differ by rounding.
-        close = torch.finfo(rows.dtype).eps ** 0.5 * float(rows.abs().max())
-        same = torch.allclose(rows[0], rows[1], rtol=0.0, atol=close)
+        tolerance = torch.finfo(rows.dtype).eps ** 0.5 * float(rows.abs().max())
+        same = torch.allclose(rows[0], rows[1], rtol=0.0, atol=tolerance)
         if not same and torch.equal(rows, read_out(readout, copies)):
             one, other = rows.tolist()
             raise TwinWLError(

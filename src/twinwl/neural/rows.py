@@ -148,7 +148,7 @@ def aggregate(
     ptr, senders : arrays
         The rows that are summed, in CSR form.
     own_rows : tensor, shape (n_own, width), optional
-        Where the own rows are; may be ``rows`` itself.
+        The rows that ``own`` refers to; may be ``rows`` itself.
     own : array, shape (n,)
         One row of ``own_rows`` for each sum.
     weights : array, optional
@@ -229,7 +229,9 @@ def aggregate_and_pool(
 
 
 def by_kernels(function: Callable[..., Differentiated], *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return a function of tensors on the processor that compiled loops compute, with its gradient.
+    """Apply to tensors a function that compiled loops compute; gradients pass through it.
+
+    Tensors must be on the processor.
 
     Parameters
     ----------
@@ -273,6 +275,7 @@ def _sums_of(ptr: Int64, senders: Ints, own: Ints, weights: NDArray[Any], *table
     add_up(sums, tables[0], tables[-1], *arrays, backwards=False)
 
     def gradients(grad: Floats) -> list[Floats]:
+        # With one table, found[0] and found[-1] are the same array.
         found = [np.zeros(shape, grad.dtype) for shape in shapes]
         add_up(grad, found[0], found[-1], *arrays, backwards=True)
         return found
@@ -328,21 +331,21 @@ def _units_of(layer: RowLayer, below: Floats, bias: Floats) -> Differentiated:
 
 
 @kernel
-def _by_row(pool: Pool, n_rows: int) -> Pool:
+def _by_row(pooling: Pool, n_rows: int) -> Pool:
     """Return the transpose of a pooling matrix: the graphs that have each row, and how often.
 
     Its ``rows`` are graphs. So a row can be pooled as soon as it is computed.
     """
     ptr = np.zeros(n_rows + 1, np.int64)
-    for row in pool.rows:
+    for row in pooling.rows:
         ptr[row + 1] += 1
     ptr = np.cumsum(ptr)
-    graphs, counts = np.empty(len(pool.rows), np.int64), np.empty(len(pool.rows), np.int32)
+    graphs, counts = np.empty(len(pooling.rows), np.int64), np.empty(len(pooling.rows), np.int32)
     free = ptr.copy()
-    for graph in range(len(pool.ptr) - 1):
-        for entry in range(pool.ptr[graph], pool.ptr[graph + 1]):
-            row = pool.rows[entry]
-            graphs[free[row]], counts[free[row]] = graph, pool.counts[entry]
+    for graph in range(len(pooling.ptr) - 1):
+        for entry in range(pooling.ptr[graph], pooling.ptr[graph + 1]):
+            row = pooling.rows[entry]
+            graphs[free[row]], counts[free[row]] = graph, pooling.counts[entry]
             free[row] += 1
     return Pool(ptr, graphs, counts)
 
@@ -379,9 +382,9 @@ def _aggregate_and_pool(  # noqa: C901  (one pass, few calls)
     units = np.empty(width, below.dtype)
     zero = below.dtype.type(0)
     for row in range(n):
-        first = below[np.uint32(own[row])]
+        own_row = below[np.uint32(own[row])]
         for unit in range(width):
-            units[unit] = bias[unit] + first[unit]
+            units[unit] = bias[unit] + own_row[unit]
         entry, stop = ptr[row], ptr[row + 1]
         # Four rows in one pass, so that the sum is read and written less often; it is added up in order.
         while entry + 4 <= stop:
@@ -391,9 +394,9 @@ def _aggregate_and_pool(  # noqa: C901  (one pass, few calls)
                 units[unit] = (((units[unit] + first[unit]) + second[unit]) + third[unit]) + fourth[unit]
             entry += 4
         while entry < stop:
-            first = below[np.uint32(senders[entry])]
+            sent = below[np.uint32(senders[entry])]
             for unit in range(width):
-                units[unit] += first[unit]
+                units[unit] += sent[unit]
             entry += 1
         signs = above_zero[row]
         for unit in range(width):
@@ -456,11 +459,11 @@ def _aggregate_and_pool_backward(
 # ---------------------------------------------------------------------- layers of different items
 
 
-class _Whole(NamedTuple):
-    """A level of all graphs; other attributes are the parameters of `ColourLevels.add`."""
+class _Level(NamedTuple):
+    """A level of all graphs: the colours of its items, and the parameters of `ColourLevels.add`."""
 
     graph_ptr: Int64
-    first: Int32
+    initial: Int32
     colours: Int32
     place: Int32  # scratch of `number_by_first`, shape (n_colours,); all -1 between two calls
     own: tuple[int, Ints | None] | None
@@ -485,12 +488,12 @@ class ColourLevels:
     """
 
     def __init__(self) -> None:
-        self._levels: list[_Whole] = []
+        self._levels: list[_Level] = []
 
     def add(
         self,
         graph_ptr: Int64,
-        first: Int32 | None = None,
+        initial: Int32 | None = None,
         *,
         own: tuple[int, Ints | None] | None = None,
         messages: tuple[int, Int64, Ints] | None = None,
@@ -503,7 +506,7 @@ class ColourLevels:
         ----------
         graph_ptr : array, shape (n_graphs + 1,)
             Range of each graph's items.
-        first : array of int32, shape (n_items,), optional
+        initial : array of int32, shape (n_items,), optional
             Numbers from 0: items with different numbers have different colours.
         own
             A level, and the item of it that each item comes from; None if the items are the same.
@@ -516,79 +519,79 @@ class ColourLevels:
             Ready-made colours, numbered from 0, for layers in which items receive more than a multiset of
             messages. They replace the colours that follow from the other arguments.
         """
-        marks = np.empty(0, np.int32) if first is None else first.astype(np.int32)
-        colours = np.zeros(int(graph_ptr[-1]), np.int32) if first is None else marks
+        marks = np.empty(0, np.int32) if initial is None else initial.astype(np.int32)
+        colours = np.zeros(int(graph_ptr[-1]), np.int32) if initial is None else marks
         if own is not None:
             level, items = own
             before = self.colours(level) if items is None else self.colours(level)[items]
-            colours = before if first is None else _number_pairs(colours, before)
+            colours = before if initial is None else _number_pairs(colours, before)
         if messages is not None:
             level, indptr, senders = messages
             colours = _refine(colours, self.colours(level), indptr, senders, codes)
         colours = colours if refined is None else refined
         place = np.full(int(colours.max(initial=-1)) + 1, -1, np.int32)
-        self._levels.append(_Whole(graph_ptr, marks, colours, place, own, messages))
+        self._levels.append(_Level(graph_ptr, marks, colours, place, own, messages))
         return len(self._levels) - 1
 
     def __len__(self) -> int:
         """Return the number of graphs."""
         return len(self._levels[0].graph_ptr) - 1
 
-    def whole(self, level: int) -> _Whole:
+    def level_of_all(self, level: int) -> _Level:
         """Return a level of all graphs."""
         return self._levels[level]
 
     def colours(self, level: int) -> Int32:
         """Return the colours of a level, shape (n_items,)."""
-        return self.whole(level).colours
+        return self.level_of_all(level).colours
 
     def n_colours(self, level: int) -> int:
         """Return the number of colours of a level."""
-        return len(self.whole(level).place)
+        return len(self.level_of_all(level).place)
 
-    def take(self, rows: Int64) -> BatchLevels:
+    def take(self, graphs: Int64) -> BatchLevels:
         """Return the levels of these graphs alone."""
-        return BatchLevels(self, np.asarray(rows, np.int64))
+        return BatchLevels(self, np.asarray(graphs, np.int64))
 
 
 class BatchLevels:
     """The levels of some graphs: only rows of their own items; each level is built on first use."""
 
-    def __init__(self, whole: ColourLevels, rows: Int64) -> None:
-        self.whole = whole
-        self.rows = rows
+    def __init__(self, levels: ColourLevels, graphs: Int64) -> None:
+        self.levels = levels
+        self.graphs = graphs
         self._built: dict[int, RowLayer] = {}
 
     def item_ptr(self, level: int) -> Int64:
         """Return the range of each graph's items in the mini-batch."""
-        graph_ptr = self.whole.whole(level).graph_ptr
-        return pointer(graph_ptr[self.rows + 1] - graph_ptr[self.rows])
+        graph_ptr = self.levels.level_of_all(level).graph_ptr
+        return pointer(graph_ptr[self.graphs + 1] - graph_ptr[self.graphs])
 
     def level(self, number: int) -> RowLayer:
         """Return a level, without its pool."""
         if number not in self._built:
-            self._built[number] = self._build(self.whole.whole(number))
+            self._built[number] = self._build(self.levels.level_of_all(number))
         return self._built[number]
 
     def marks(self, number: int) -> Int64:
-        """Return the number of each row of a level, among those given as ``first``."""
-        return self.whole.whole(number).first[self.level(number).item_of_row].astype(np.int64)
+        """Return the number of each row of a level, among those given as ``initial``."""
+        return self.levels.level_of_all(number).initial[self.level(number).item_of_row].astype(np.int64)
 
     def senders(self, number: int, of: int) -> Int64:
-        """Return the rows of the items that a level gets messages from, in another level of these items."""
+        """Return, for each message of level ``number``, the row that its sender has in level ``of``."""
         return self.level(of).row_of_item[self.level(number).sent]
 
     def arcs(self, number: int) -> Int64:
         """Return the numbers of the messages of a level among those of all graphs."""
-        messages = self.whole.whole(number).messages
+        messages = self.levels.level_of_all(number).messages
         return NONE if messages is None else entries_of(messages[1], self.level(number).item_of_row)[1]
 
     def pooled(self, number: int) -> Pool:
         """Return how often each row of a level occurs in each graph."""
         return count_rows(self.item_ptr(number), self.level(number).row_of_item)
 
-    def _build(self, whole: _Whole) -> RowLayer:
-        item_ptr, items = entries_of(whole.graph_ptr, self.rows)
+    def _build(self, whole: _Level) -> RowLayer:
+        item_ptr, items = entries_of(whole.graph_ptr, self.graphs)
         row_of_item, first = number_by_first(whole.colours[items], whole.place)
         # One item stands for each row; its messages are those of the row.
         items, graphs = items[first], np.searchsorted(item_ptr, first, side="right") - 1
@@ -609,8 +612,8 @@ class BatchLevels:
         )
 
     def _shift(self, level: int) -> Int64:
-        """Return what to add to an item's number among all items to get that in the mini-batch, by graph."""
-        return self.item_ptr(level)[:-1] - self.whole.whole(level).graph_ptr[self.rows]
+        """Return, for each graph, its items' shift from numbers among all to numbers in the mini-batch."""
+        return self.item_ptr(level)[:-1] - self.levels.level_of_all(level).graph_ptr[self.graphs]
 
 
 def distinct_rows(values: NDArray[np.generic]) -> tuple[Int32, Int64]:
@@ -704,7 +707,7 @@ def count_rows(item_ptr: Int64, row_of_item: Ints) -> Pool:
     for graph in range(n_graphs):
         for item in range(item_ptr[graph], item_ptr[graph + 1]):
             row = row_of_item[item]
-            slot = ((np.int64(row) * 0x9E3779B1) >> 7) & (length - 1)
+            slot = ((np.int64(row) * 0x9E3779B1) >> 7) & (length - 1)  # a multiplicative hash
             while stamps[slot] == graph and rows[entry_at[slot]] != row:
                 slot = (slot + 1) & (length - 1)
             if stamps[slot] == graph:

@@ -157,7 +157,7 @@ class SparseAwareAdam(AbstractContextManager["SparseAwareAdam"]):
             for layer in module.modules()
             if isinstance(layer, SparseLinear) and layer.weight.requires_grad and has_kernels(layer.weight)
         ]
-        self._rows = [_Rows(layer, learning_rate, weight_decay) for layer in layers]
+        self._rows = [_LazyWeight(layer, learning_rate, weight_decay) for layer in layers]
         self.zero_grad = module.zero_grad
         wide = {id(layer.weight) for layer in layers}
         dense = [weight for weight in module.parameters() if weight.requires_grad and id(weight) not in wide]
@@ -199,8 +199,8 @@ class _Moments(NamedTuple):
     step_of_row: Int64
 
 
-class _Rows:
-    """One wide weight, whose rows are moved when they are needed."""
+class _LazyWeight:
+    """One wide weight; the steps of a row are applied when the row is next used."""
 
     def __init__(self, layer: SparseLinear, learning_rate: float, weight_decay: float) -> None:
         self._weight = layer.weight
@@ -226,9 +226,10 @@ class _Rows:
         self._flushed_at, self._sizes = self._steps, np.empty(0)
 
     def step(self) -> None:
+        """Record a step, and apply it to the rows that have a gradient."""
         self._steps += 1
-        spread = np.sqrt(1 - _BETA2**self._steps)
-        size = self._learning_rate * spread / (1 - _BETA1**self._steps)
+        correction2 = np.sqrt(1 - _BETA2**self._steps)
+        size = self._learning_rate * correction2 / (1 - _BETA1**self._steps)
         self._sizes = np.append(self._sizes, size)
         grad, n_uses, self._n_uses = self._weight.grad, self._n_uses, 0
         if grad is None:
@@ -241,18 +242,18 @@ class _Rows:
             self._moments,
             self._steps,
             np.float32(size),
-            np.float32(_EPSILON * spread),
+            np.float32(_EPSILON * correction2),
             np.float32(self._keep),
         )
 
     def _catch_up(self, rows: Int64) -> None:
         if self._steps > self._flushed_at:
-            moves, keeps = _moves_put_off(self._sizes, self._keep)
-            _bring_up(rows, self._moments, self._flushed_at, self._steps, moves, keeps)
+            moves, keeps = _postponed_moves(self._sizes, self._keep)
+            _apply_postponed(rows, self._moments, self._flushed_at, self._steps, moves, keeps)
 
 
 @kernel
-def _moves_put_off(sizes: Float64, keep: float) -> tuple[Float64, Float64]:
+def _postponed_moves(sizes: Float64, keep: float) -> tuple[Float64, Float64]:
     """Sum up the postponed steps of rows that last moved 0, 1, 2, … steps after the flush.
 
     Without gradients mean / sqrt(square) shrinks by the same factor in each step. So the sum for s follows
@@ -275,7 +276,9 @@ def _moves_put_off(sizes: Float64, keep: float) -> tuple[Float64, Float64]:
 
 # With NumPy's division, which never raises, the loops over units can be vectorised.
 @kernel(fastmath={"contract"}, error_model="numpy")
-def _bring_up(rows: Int64, moments: _Moments, first: int, now: int, moves: Float64, keeps: Float64) -> None:
+def _apply_postponed(
+    rows: Int64, moments: _Moments, first: int, now: int, moves: Float64, keeps: Float64
+) -> None:
     """Apply the postponed steps to some rows; a row may occur twice."""
     values, mean, square, step_of_row = moments
     tiny = np.float32(1e-36)  # a row without any gradient so far has moments of zero, and stays

@@ -136,7 +136,8 @@ def call_back(callbacks: Callbacks, history: History) -> bool:
     True
     """
     functions = [] if callbacks is None else _functions(callbacks)
-    stops = [function(copy.deepcopy(history)) is True for function in functions]  # each is called
+    # A list, not a generator, so that each one is called.
+    stops = [function(copy.deepcopy(history)) is True for function in functions]
     return any(stops)
 
 
@@ -181,10 +182,10 @@ class History:
         """Accuracy on the held-out part at the epoch that was kept; NaN without a held-out part."""
         return self.validation_accuracy[self.best_epoch] if self.validation_accuracy else float("nan")
 
-    def figures(self) -> list[str]:
-        """Return the current figures of the training as text, the most important first.
+    def current_numbers(self) -> list[str]:
+        """Return the current numbers of the training as text, the most important first.
 
-        >>> History([0.5], [0.4], [0.8125], best_epoch=0).figures()
+        >>> History([0.5], [0.4], [0.8125], best_epoch=0).current_numbers()
         ['validation 81.2 %', 'best 81.2 %', 'loss 0.500']
         """
         parts = [f"loss {self.train_loss[-1]:.3f}"]
@@ -373,8 +374,8 @@ def train(
         Weight of each row in the loss; only ratios matter.
     validation
         The held-out part. The best epoch has the highest score on it by its ``scoring``; in a tie, the lowest
-        loss. Without a ``scoring`` the score is the accuracy. For numbers and for several tasks only the loss
-        counts, because a task may hardly have a second class. Training stops after ``patience`` epochs
+        loss. Without a ``scoring`` the score is the accuracy. Numbers and several tasks have no accuracy, so
+        without a ``scoring`` the loss decides. Training stops after ``patience`` epochs
         without a better one. Without a held-out part the last epoch is kept.
     monitor
         Examples whose accuracy is only recorded, such as a test fold for its curve. Numbers and several tasks
@@ -412,7 +413,7 @@ def train(
     [0, 0, 1, 1]
     """
     target_device = device_of(device)
-    weights = _weights_of_rows(sample_weight, targets)
+    weights = _scaled_weights(sample_weight, targets)
     weights = None if weights is None else weights.float().to(target_device)  # mps has no double precision
     answers = torch.as_tensor(targets if targets.dtype.kind == "i" else targets.astype(np.float32))
     answers = answers.to(target_device)
@@ -420,7 +421,7 @@ def train(
     history = History()
     best: Weights | None = None
     average = WeightAverage(average_epochs)
-    order_of_rows = np.random.default_rng(random_state)
+    generator = np.random.default_rng(random_state)
     with (
         seeded(random_state),
         single_threaded(),
@@ -430,7 +431,7 @@ def train(
             if validation is not None and epoch - 1 - history.best_epoch >= patience:
                 break
             history.train_loss.append(
-                _run_epoch(module, examples, answers, weights, optimiser, batch_size, order_of_rows)
+                _run_epoch(module, examples, answers, weights, optimiser, batch_size, generator)
             )
             with average.apply_to(module):
                 if hasattr(module, "recalibrate"):
@@ -440,6 +441,7 @@ def train(
                     history.monitor_accuracy += [] if accuracy is None else [accuracy]
                 if validation is None or _note_validation(module, validation, history):
                     history.best_epoch = epoch
+                    # None: the last weights are kept anyway.
                     best = None if validation is None and average_epochs == 1 else weights_of(module)
             if progress is not None and progress(history):
                 break
@@ -464,7 +466,7 @@ def predict_logits(module: nn.Module, examples: Examples) -> Float32:
     return torch.cat(parts).numpy() if parts else np.empty((0, 0), np.float32)
 
 
-def _weights_of_rows(sample_weight: Float64 | None, targets: Int64 | Float64) -> Tensor | None:
+def _scaled_weights(sample_weight: Float64 | None, targets: Int64 | Float64) -> Tensor | None:
     """Scale weights to mean 1, so that they do not change the step size on average."""
     if sample_weight is None:
         return None
@@ -483,13 +485,13 @@ def _run_epoch(
     weights: Tensor | None,
     optimiser: SparseAwareAdam,
     batch_size: int,
-    order_of_rows: np.random.Generator,
+    generator: np.random.Generator,
 ) -> float:
     """Train for one epoch, and return the mean loss over its batches."""
     module.train()
     total = 0.0
     shuffled = getattr(examples, "shuffled", lambda random: random.permutation(len(examples)))
-    for rows in _batches(shuffled(order_of_rows), batch_size):
+    for rows in _batches(shuffled(generator), batch_size):
         optimiser.zero_grad()
         outputs = module(move_to(examples.take(rows), answers.device))
         picked = torch.as_tensor(rows).to(answers.device)
@@ -517,7 +519,7 @@ def _loss(outputs: Tensor, answers: Tensor, weights: Tensor | None) -> Tensor:
     if answers.ndim > 1:
         known = answers == answers if answers.is_floating_point() else answers >= 0  # noqa: PLR0124  (not NaN)
         if not known.any():
-            return 0 * outputs.sum()
+            return 0 * outputs.sum()  # zero, but connected to the weights, for ``backward``
         outputs, answers = outputs[known], answers[known]
         weights = None if weights is None else weights[known]
     elif answers.is_floating_point():
@@ -561,7 +563,7 @@ def _note_validation(module: nn.Module, held: LabelledSet, history: History) -> 
 def _evaluate(module: nn.Module, held: LabelledSet) -> tuple[float | None, float | None, float]:
     """Return the score, if there is a scoring; the accuracy, None for numbers and several tasks; the loss."""
     logits = predict_logits(module, held.examples).astype(np.float64)
-    weights = _weights_of_rows(held.weights, held.targets)
+    weights = _scaled_weights(held.weights, held.targets)
     loss = _loss(torch.from_numpy(logits), torch.as_tensor(held.targets), weights).item()
     accuracy = None
     if held.targets.ndim == 1 and held.targets.dtype.kind != "f":

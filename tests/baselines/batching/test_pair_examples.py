@@ -41,7 +41,7 @@ def test_2wl_tells_apart_what_1wl_does_not_and_not_what_3wl_does_not():
     )
     batch = from_networkx([hexagon, triangles, rook, shrikhande])
     examples = pair_examples(batch, np.ones((batch.n_nodes, 1), np.float32), rounds=3)
-    ptr, colours = examples.levels.whole(3).graph_ptr, examples.levels.colours(3)
+    ptr, colours = examples.levels.level_of_all(3).graph_ptr, examples.levels.colours(3)
     first, second, third, fourth = (np.sort(colours[ptr[n] : ptr[n + 1]]).tolist() for n in range(4))
     assert not set(first) & set(second)
     assert third == fourth
