@@ -64,10 +64,14 @@ def test_a_corpus_is_searched_at_its_own_level(library, tmp_path):
     assert [line.split()[2] for line in result.stdout.splitlines()[1:]] == ["A", "E"]
 
 
+def test_a_library_of_fewer_graphs_is_shown_whole(library):
+    result = run("search", "smiles:CCO", library, *options("-k", 10))
+    assert len(result.stdout.splitlines()) == 1 + 4
+
+
 @pytest.mark.parametrize(
     ("query", "more", "message"),
     [
-        ("smiles:CCO", ["-k", "5"], "k: got 5, but library has 4 graphs; ask for at most so many"),
         ("smiles:", [], "nothing follows 'smiles:'"),
         ("", [], "the name of the data set is empty"),
         ("smiles:CC(", [], "cannot be read"),

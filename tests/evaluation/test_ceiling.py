@@ -95,6 +95,13 @@ def test_copies_with_different_classes_limit_every_method():
     assert "cannot help here" in found.verdict
 
 
+@pytest.mark.filterwarnings("error")
+def test_molecules_read_for_models_have_a_ceiling_without_a_warning():
+    pytest.importorskip("rdkit", reason="needs RDKit")
+    found = tw.research.ceiling(tw.from_smiles(["CCO", "OCC", "CCC", "CCN"]), [0, 1, 1, 0])
+    assert found.rows[-1].best == 0.75
+
+
 def test_numbers_have_a_lowest_rmse():
     found = tw.research.ceiling([PATH, PATH, TRIANGLE], [1.0, 2.0, 7.5])
     assert (found.task, found.metric) == ("regression", "rmse")

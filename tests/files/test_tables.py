@@ -36,15 +36,22 @@ def test_formulas_are_quoted_and_numbers_are_not(ending):
     ]
 
 
+@pytest.mark.parametrize("number", ["-0,5", "+1,25", "-,5", "-1.5e-3"])
+def test_numbers_stay_numbers_with_a_decimal_comma_too(number):
+    assert cells_of(table_bytes({"logS": [number]}, ".csv"), ".csv") == [["logS"], [number]]
+
+
 @pytest.mark.parametrize("ending", DELIMITERS)
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
-@example(texts=["=1", "'=1", "''=1", "-1", "- 1", "@", "\t=1", "\r\n", '"', "'", "a\rb", "-1e5", "+.", ""])
+@example(
+    texts=["=1", "'=1", "''=1", "-1", "-0,5", "- 1", "@", "\t=1", "\r\n", '"', "'", "a\rb", "-1e5", "+.", ""]
+)
 def test_any_text_is_read_back_and_none_is_a_formula(ending, texts):
     rows = cells_of(table_bytes({"place": list(range(len(texts))), "text": texts}, ending), ending)[1:]
     assert [plain_cell(text) for _, text in rows] == texts
     for _, text in rows:
         if re.match(r"[=+\-@\t\r]", text) and len(text) > 1:
-            float(text)
+            float(text.replace(",", "."))
 
 
 def test_json_is_a_list_of_objects_or_one_on_each_line():

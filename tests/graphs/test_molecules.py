@@ -24,6 +24,12 @@ def test_every_bond_type_keeps_its_name(name, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.parametrize("atoms", ["constitution", ("constitution", "stereo")])
+def test_rdkit_prints_nothing(atoms, capfd):
+    assert len(GraphBatch.from_smiles(["[H][H]", "[H].CC"], atoms=atoms)) == 2
+    assert capfd.readouterr().err == ""
+
+
 def test_large_molecule_equals_a_chain():
     batch = GraphBatch.from_smiles(["C" * 450 + "O", "C"], atoms="skeleton")
     assert batch.nodes_per_graph.tolist() == [451, 1]

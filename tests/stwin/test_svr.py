@@ -201,6 +201,9 @@ def test_molecules_are_chosen_on_held_out_scaffolds():
     grouped = tw.STwinSVR(n_iter=2, C=3.0).fit(plain, y, groups=scaffolds_of(graphs))
     np.testing.assert_array_equal(molecules.held_out_predictions_, grouped.held_out_predictions_)
     assert "by scaffold" in str(molecules.report_)
+    assert "by group" in str(grouped.report_)
+    alone = tw.STwinSVR(n_iter=2, C=3.0).fit(plain, y, groups=np.arange(len(y)))
+    assert "cross-validated;" in str(alone.report_)
 
 
 def test_groups_of_the_user_come_before_scaffolds():

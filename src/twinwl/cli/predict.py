@@ -1,9 +1,10 @@
 r"""``twinwl predict``: the predictions of a trained model as a table.
 
 The table has one row per row of DATA, in the same order, with all columns of DATA. These columns are added:
-the prediction, a class or, for a regressor, a number; with --proba the probability of each class; unseen,
-the share of the graph's node colours that occur in no training graph (the higher it is, the less reliable
-the prediction); and error, the reason why a row could not be read. Such a row has no prediction.
+the prediction, a class or, for a regressor, a number; with --proba the probability of each class (fitted to
+held-out graphs; near 0.5 it may favour the other class than the decision does); unseen, the share of the
+graph's node colours that occur in no training graph (the higher it is, the less reliable the prediction);
+and error, the reason why a row could not be read. Such a row has no prediction.
 
 --confidence 0.9 adds, for a classifier, set: the classes that cannot be ruled out, joined by | (several
 where the model is unsure, none where the graph is unlike all classes); for a regressor, low and high. If

@@ -187,8 +187,7 @@ def search(
     batches = [graphs.graphs] if isinstance(graphs, Dataset) else graphs
     first = next(iter(batches))
     name = graphs.name if isinstance(graphs, Dataset) else str(graphs.folder)
-    if checked("k", k, integer(1)) > len(graphs):
-        raise TwinWLError(f"k: got {k}, but {name} has {len(graphs):,} graphs; ask for at most so many")
+    k = min(checked("k", k, integer(1)), len(graphs))
     if not len(queries):
         raise TwinWLError("queries: got no graphs, expected at least one")
     asked = queries.graphs

@@ -106,7 +106,7 @@ TABLE_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _QUOTED_FORMULA = re.compile(r"'+[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")  # also with a decimal comma
 
 
 def table_bytes(columns: Mapping[str, Sequence[object]], ending: str) -> bytes:
@@ -119,8 +119,8 @@ def table_bytes(columns: Mapping[str, Sequence[object]], ending: str) -> bytes:
     ending
         One of `TABLE_ENDINGS`: ``.json`` is a list of objects, ``.jsonl`` one object per line.
 
-    >>> table_bytes({"name": ["CCO", "=1+1"], "share": [-0.5, 1.0]}, ".csv")
-    b"name,share\nCCO,-0.5\n'=1+1,1.0\n"
+    >>> table_bytes({"name": ["CCO", "=1+1"], "share": [-0.5, "-1.5"]}, ".csv")
+    b"name,share\nCCO,-0.5\n'=1+1,-1.5\n"
     >>> table_bytes({"name": ["CCO"], "share": [-0.5]}, ".jsonl")
     b'{"name": "CCO", "share": -0.5}\n'
     """

@@ -231,8 +231,9 @@ def _views_of_molecules(
     """Build a batch from molecules, with a view for each level if there are several."""
     from twinwl.graphs.batch import stacked  # noqa: PLC0415  (which is made of the constructors here)
 
-    parsed = molecules if len(levels) == 1 else list(molecules)
-    return stacked({level: _batch_of_molecules(parsed, level) for level in levels})
+    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # the order of an exotic bond prints a stack trace
+        parsed = molecules if len(levels) == 1 else list(molecules)
+        return stacked({level: _batch_of_molecules(parsed, level) for level in levels})
 
 
 def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms: AtomLevel) -> GraphBatch:
@@ -244,33 +245,32 @@ def _batch_of_molecules(molecules: Iterable[tuple[Chem.Mol, str | None]], atoms:
     atom_counts: list[int] = []
     order_of_name = {name: order for order, name in _NAME_OF_ORDER.items()}
     places, orders = [np.empty(0, np.int64)], [np.empty(0)]
-    with import_extra("rdkit.rdBase", "chem").BlockLogs():  # the order of an exotic bond prints a stack trace
-        for molecule, text in molecules:
-            n_atoms = molecule.GetNumAtoms()
-            # Twice as fast as GetAtoms, which is written in Python and checks the length at each step.
-            each = list(map(molecule.GetAtomWithIdx, range(n_atoms)))
-            try:
-                values: list[Iterable[Any]] = [map(read, each) for read in labelling.read]
-                if labelling.read_molecule is not None:
-                    values.append(labelling.read_molecule(molecule))
-                keys = list(zip(*values))
-                has_no_stereo = atoms != "stereo" or (text is not None and not _may_have_stereo(text))
-                marks = StereoMarks({}, {}) if has_no_stereo else stereo_marks(chem, molecule)
-            except (RuntimeError, ValueError) as error:  # hydrogens or rings were never worked out
-                raise GraphInputError(
-                    f"RDKit cannot say all that atoms={atoms!r} asks for; sanitise the molecule first "
-                    "(Chem.SanitizeMol)",
-                    len(atom_counts),
-                ) from error
-            for place, mark in marks.atoms.items():
-                keys[place] += (mark,)
-            numbers += [number_of_key.setdefault(key, len(number_of_key)) for key in keys]
-            atom_counts.append(n_atoms)
-            bonds = _matrix_bonds(chem, molecule) if not marks.bonds else None
-            if bonds is None:
-                bonds = _bond_by_bond(molecule, atoms, marks.bonds, order_of_name)
-            places.append(bonds[0])
-            orders.append(bonds[1])
+    for molecule, text in molecules:
+        n_atoms = molecule.GetNumAtoms()
+        # Twice as fast as GetAtoms, which is written in Python and checks the length at each step.
+        each = list(map(molecule.GetAtomWithIdx, range(n_atoms)))
+        try:
+            values: list[Iterable[Any]] = [map(read, each) for read in labelling.read]
+            if labelling.read_molecule is not None:
+                values.append(labelling.read_molecule(molecule))
+            keys = list(zip(*values))
+            has_no_stereo = atoms != "stereo" or (text is not None and not _may_have_stereo(text))
+            marks = StereoMarks({}, {}) if has_no_stereo else stereo_marks(chem, molecule)
+        except (RuntimeError, ValueError) as error:  # hydrogens or rings were never worked out
+            raise GraphInputError(
+                f"RDKit cannot say all that atoms={atoms!r} asks for; sanitise the molecule first "
+                "(Chem.SanitizeMol)",
+                len(atom_counts),
+            ) from error
+        for place, mark in marks.atoms.items():
+            keys[place] += (mark,)
+        numbers += [number_of_key.setdefault(key, len(number_of_key)) for key in keys]
+        atom_counts.append(n_atoms)
+        bonds = _matrix_bonds(chem, molecule) if not marks.bonds else None
+        if bonds is None:
+            bonds = _bond_by_bond(molecule, atoms, marks.bonds, order_of_name)
+        places.append(bonds[0])
+        orders.append(bonds[1])
     symbol = periodic_table().GetElementSymbol
     node_counts = np.array(atom_counts, np.int64)
     graph = owners([len(own) for own in places[1:]])  # without the empty first part

@@ -711,7 +711,15 @@ class TwinSVM(ViewEstimator, estimators.TaskEstimator):
             if self.average_rounds:
                 kernels = [(max(n_iters), similarity.of(queries))]
             selected = select_svms(kernels, choices, self.C, self.n_jobs, bar.advance)
-        parted = " by scaffold" if any(choice.calibrated is not None for choice in choices) else ""
+        parted = ""
+        if any(choice.calibrated is not None for choice in choices):
+            parted = " by scaffold"
+        elif any(
+            len(np.unique(column.groups)) < len(column.rows)
+            for column in columns
+            if column.groups is not None
+        ):
+            parted = " by group"
         how = f"cross-validated{parted}; best of {len(selected[0].scores)} settings"
         if approximation is not None:
             how = f"kernel approximated with {len(approximation.landmarks):,} landmarks; {how}"
