@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from twinwl.cli.app import app
+from twinwl.errors import MissingExtraError
 from twinwl.evaluation import methods
 
 ROOT = Path(__file__).parent.parent
@@ -66,13 +67,15 @@ def test_readme_has_examples():
 
 @pytest.mark.parametrize(("page", "example"), EXAMPLES)
 def test_example_does_what_it_says(page, example, capsys, tmp_path, monkeypatch):
-    if "torch" in example or "NTwin" in example:
-        pytest.importorskip("torch", reason="needs PyTorch")
-    if "pandas" in example:
-        pytest.importorskip("pandas")
+    for package in ("torch", "pandas"):
+        if package in example:
+            pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(methods, "METHODS", dict(methods.METHODS))  # examples may register their own
-    exec(compile(example, page.name, "exec"), {"__name__": "page"})  # noqa: S102  (our own text)
+    try:
+        exec(compile(example, page.name, "exec"), {"__name__": "page"})  # noqa: S102  (our own text)
+    except MissingExtraError as error:  # on a core install; the other environments have every extra
+        pytest.skip(str(error))
     promised = [text for line in PROMISE.findall(example) for text in line.split(" | ")]
     assert capsys.readouterr().out.splitlines() == promised
 
@@ -92,7 +95,10 @@ def test_readme_commands_run_one_after_the_other(tmp_path, monkeypatch):
     (example,) = (
         block for language, block in FENCED.findall(page.read_text("utf-8")) if language == "python"
     )
-    exec(compile(example, page.name, "exec"), {"__name__": "page"})  # noqa: S102  (our own text)
+    try:
+        exec(compile(example, page.name, "exec"), {"__name__": "page"})  # noqa: S102  (our own text)
+    except MissingExtraError as error:  # on a core install; the other environments have every extra
+        pytest.skip(str(error))
     for path in ("bbbp.twinwl", "answers.csv", "why.html", "results.jsonl", "audit.html", "clean.csv"):
         assert (tmp_path / path).stat().st_size > 0
     assert len((tmp_path / "answers.csv").read_text().splitlines()) == 3
