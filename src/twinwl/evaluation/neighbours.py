@@ -132,7 +132,7 @@ def neighbours(
     graphs
         The graphs to search, in the same forms, or a `Corpus` or its folder.
     k
-        How many, at most the number of graphs. A query that is among the graphs finds itself too.
+        How many; all graphs if there are fewer. A query that is among the graphs finds itself too.
     n_iter
         Rounds of twin passing: how far an environment reaches.
     edge_labels
